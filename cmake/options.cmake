@@ -1,0 +1,23 @@
+# Compiler options that every target of the project shares, on one interface target.
+add_library(headscope_options INTERFACE)
+target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+                                                   -Wold-style-cast -Wnon-virtual-dtor)
+if(HEADSCOPE_WERROR)
+  target_compile_options(headscope_options INTERFACE -Werror)
+endif()
+if(HEADSCOPE_NATIVE)
+  target_compile_options(headscope_options INTERFACE -march=native)
+endif()
+if(HEADSCOPE_SANITIZE)
+  target_compile_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE} -fno-omit-frame-pointer
+                                                     -fno-sanitize-recover=all)
+  target_link_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE})
+endif()
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+endif()
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
