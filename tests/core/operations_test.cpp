@@ -1,0 +1,1 @@
+// operations_test

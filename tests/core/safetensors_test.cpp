@@ -1,0 +1,1 @@
+// safetensors_test

@@ -1,0 +1,1 @@
+// workspace_test

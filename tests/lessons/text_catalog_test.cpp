@@ -1,0 +1,1 @@
+// text_catalog_test
