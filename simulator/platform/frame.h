@@ -1,0 +1,50 @@
+// What a platform and an application tell each other, frame by frame. No graphics package, no panel is named
+// here: a platform (window, headless) calls, the application draws with ImGui.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace headscope::simulator::platform {
+
+/// How large the display wants things. On most systems one ImGui unit is one pixel and `interface_scale` says
+/// how much larger to draw; where the system scales windows itself, `pixels_per_unit` is above 1 instead.
+struct DisplayScale {
+  float interface_scale = 1;  // multiplies every size of the theme
+  float pixels_per_unit = 1;  // fonts are rasterised at size · pixels_per_unit
+  bool operator==(const DisplayScale&) const = default;
+};
+
+/// One frame to draw; sizes in ImGui units.
+struct Frame {
+  float width = 0;
+  float height = 0;
+  double time = 0;  // seconds since the first frame; fixed steps when headless
+  DisplayScale scale;
+};
+
+enum class Run { go_on, close };
+
+inline constexpr double kOnInput = std::numeric_limits<double>::infinity();
+
+/// The application's answer to a frame.
+struct NextFrame {
+  double within = kOnInput;  // seconds: 0 while something moves, kOnInput lets an idle window sleep
+  Run run = Run::go_on;
+  std::string title;  // of the window; empty leaves it as it is
+};
+
+enum class FontAtlas { unchanged, rebuilt };
+
+/// The two calls of a frame. The platform has made the ImGui context (no ini file, keyboard navigation off)
+/// and initialised its back ends before the first one.
+struct Application {
+  /// Before ImGui::NewFrame(): may rebuild the fonts of io.Fonts, on the first frame it must. When it says
+  /// `rebuilt`, the platform uploads the atlas again.
+  std::function<FontAtlas(const DisplayScale&)> prepare;
+  /// Between ImGui::NewFrame() and ImGui::Render().
+  std::function<NextFrame(const Frame&)> draw;
+};
+
+}  // namespace headscope::simulator::platform
