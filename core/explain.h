@@ -38,7 +38,7 @@ struct Factor {
 struct Term {
   Form form = Form::product;
   std::vector<Factor> factors;
-  double value = 0;        // what the factors give, in double
+  double value = 0;         // what the factors give, in double
   std::int64_t index = -1;  // along Explanation::over; -1 for an addend outside the sum (a bias)
 };
 
@@ -47,11 +47,12 @@ struct Explanation {
   Cell cell;
   double value = 0;  // the stored number
   Combine combine = Combine::given;
-  std::string key;    // names the sentence in the text file: the tensor's leaf, with a reason where the mask decides
+  std::string
+      key;  // names the sentence in the text file: the tensor's leaf, with a reason where the mask decides
   Axis over = Axis::one;  // what the terms' indices count
   std::vector<Term> terms;
-  std::size_t chosen = 0;      // share only
-  std::int64_t n_masked = 0;   // keys that the mask left out of the sum
+  std::size_t chosen = 0;     // share only
+  std::int64_t n_masked = 0;  // keys that the mask left out of the sum
 
   /// The terms recombined in double: what `value` must equal up to rounding.
   double combined() const;

@@ -1,5 +1,5 @@
-// A model: its configuration, its graph, its parameters. Built from a configuration and a seed, or read from a
-// model directory (core/formats/model_directory.h).
+// A model: its configuration, its graph, its parameters. Built from a configuration and a seed, or read from
+// a model directory (core/formats/model_directory.h).
 #pragma once
 
 #include "core/graph.h"
@@ -57,12 +57,14 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-/// Checks ranges and combinations (d_model divisible by n_heads where d_head was left out, sizes at least 1 and
-/// at most what fits in memory, objective allowed for the architecture). `where` names the file in the error.
+/// Checks ranges and combinations (d_model divisible by n_heads where d_head was left out, sizes at least 1
+/// and at most what fits in memory, objective allowed for the architecture). `where` names the file in the
+/// error.
 Result<void> validate(const ModelConfig& config, const std::string& where);
 
-/// Builds the graph of a valid configuration. This version builds attention-only encoders (objective none) and
-/// decoders (language_model, none) without layer norm; anything else of the format is an Error that names the key.
+/// Builds the graph of a valid configuration. This version builds attention-only encoders (objective none)
+/// and decoders (language_model, none) without layer norm; anything else of the format is an Error that names
+/// the key.
 Result<Graph> build_graph(const ModelConfig& config, const std::string& where);
 
 /// The inputs of a built graph, by their fixed names.
@@ -73,8 +75,8 @@ struct Inputs {
 };
 Inputs find_inputs(const Graph& graph);
 
-/// Draws every parameter from its own stream of `seed`: matrices N(0, 1/fan_in), embeddings N(0, embedding_deviation²),
-/// biases 0. Float and double get the same numbers up to rounding.
+/// Draws every parameter from its own stream of `seed`: matrices N(0, 1/fan_in), embeddings N(0,
+/// embedding_deviation²), biases 0. Float and double get the same numbers up to rounding.
 template <class T>
 void initialise_parameters(const Graph& graph, Workspace<T>& workspace, std::uint64_t seed,
                            double embedding_deviation);

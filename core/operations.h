@@ -26,7 +26,8 @@ struct Lookup {
   TensorId output;  // [n_batch, i, d_model]
 };
 
-/// output[p][2c] = sin(p / 10000^(2c/d_model)), output[p][2c+1] = cos(same) (Vaswani et al. 2017, section 3.5)
+/// output[p][2c] = sin(p / 10000^(2c/d_model)), output[p][2c+1] = cos(same) (Vaswani et al. 2017,
+/// section 3.5)
 struct SinusoidalPositions {
   TensorId output;  // [i, d_model]
 };
@@ -110,8 +111,8 @@ struct CrossEntropy {
   TensorId output;         // [1]
 };
 
-using Operation = std::variant<Lookup, SinusoidalPositions, AddPositions, ProjectHeads, Scores, ScaleScores, MaskScores,
-                               Softmax, MixValues, ConcatHeads, Linear, Add, CrossEntropy>;
+using Operation = std::variant<Lookup, SinusoidalPositions, AddPositions, ProjectHeads, Scores, ScaleScores,
+                               MaskScores, Softmax, MixValues, ConcatHeads, Linear, Add, CrossEntropy>;
 
 /// The tensors that an operation reads, in the order in which its formula names them.
 std::vector<TensorId> operands(const Operation& operation);

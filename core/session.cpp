@@ -1,1 +1,132 @@
-// session
+#include "core/session.h"
+
+#include "core/execute.h"
+#include "core/formats/model_directory.h"
+#include "core/formats/token_batch.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::core {
+namespace {
+
+constexpr const char* kSentence = "sentence";  // where an error about the typed text lies
+
+/// A decoder's language model does not feed a row's last token: the end token takes that place where the
+/// vocabulary has one.
+Sizes session_capacity(const ModelConfig& config) {
+  return {1, config.max_tokens, 0};
+}
+
+/// How many words fit: what may be fed, less a begin token, plus a last word that is predicted only.
+std::size_t word_limit(const ModelConfig& config, const Vocabulary& vocabulary) {
+  const bool shifts = config.objective == Objective::language_model;
+  std::int64_t limit = config.max_tokens - (vocabulary.begin() ? 1 : 0);
+  if (shifts && !vocabulary.end()) ++limit;
+  if (!shifts && vocabulary.end()) --limit;
+  return static_cast<std::size_t>(std::max<std::int64_t>(limit, 0));
+}
+
+Error edit_range(const std::string& name, std::int64_t lowest, std::int64_t highest) {
+  return {"edit.range", name, {{"lowest", std::to_string(lowest)}, {"highest", std::to_string(highest)}}};
+}
+
+}  // namespace
+
+Session::Session(ModelConfig config, Graph graph, Vocabulary vocabulary)
+    : config_(std::move(config)),
+      graph_(std::move(graph)),
+      vocabulary_(std::move(vocabulary)),
+      workspace_(graph_, session_capacity(config_)),
+      unedited_(workspace_) {}
+
+Result<Session> Session::make(SeedModel model, std::string sentence) {
+  const std::string where = "model";
+  if (Result<void> valid = validate(model.config, where); !valid) return valid.error();
+  Result<Graph> graph = build_graph(model.config, where);
+  if (!graph) return graph.error();
+  Session session(model.config, *std::move(graph), std::move(model.vocabulary));
+  session.seed_ = model.seed;
+  initialise_parameters(session.graph_, session.unedited_, model.seed, model.embedding_deviation);
+  if (Result<void> set = session.set(std::move(sentence), {}); !set) return set.error();
+  return session;
+}
+
+Result<Session> Session::open(const std::filesystem::path& directory, std::string sentence) {
+  Result<StoredModel> model = read_model_directory(directory);
+  if (!model) return model.error();
+  if (!model->vocabulary) return Error{"session.no_vocabulary", directory.string()};
+  Session session(model->config, model->graph, *model->vocabulary);
+  session.warnings_ = model->warnings;
+  set_parameters(*model, session.unedited_);
+  if (Result<void> set = session.set(std::move(sentence), {}); !set) return set.error();
+  return session;
+}
+
+Result<void> Session::set(std::string sentence, Edits edits) {
+  Result<Sentence> tokens = tokenize(sentence, vocabulary_, config_.tokenizer.value_or(TokenizerConfig{}),
+                                     word_limit(config_, vocabulary_));
+  if (!tokens) return tokens.error();
+  const TokenBatch batch{{token_row(*tokens, vocabulary_)}};
+  Result<FedBatch> fed = feed(batch, config_, kSentence);
+  if (!fed) return fed.error();
+
+  Workspace<float> before = workspace_;
+  set_inputs(graph_, workspace_, *fed);
+  for (const auto& [place, value] : edits)
+    if (Result<void> valid = check_edit(place.first, place.second, value); !valid) {
+      workspace_ = std::move(before);
+      return valid.error();
+    }
+  text_ = std::move(sentence);
+  sentence_ = *std::move(tokens);
+  edits_ = std::move(edits);
+  compute();
+  return {};
+}
+
+void Session::compute() {
+  for (std::uint32_t index = 0; index < graph_.n_tensors(); ++index)
+    if (graph_.spec({index}).role == Role::parameter)
+      std::ranges::copy(unedited_.values({index}), workspace_.values({index}).begin());
+  for (const auto& [place, value] : edits_) {
+    const auto& [tensor, cell] = place;
+    const auto at = static_cast<std::size_t>(workspace_.shape(tensor).flat(cell));
+    if (graph_.spec(tensor).element == Element::real)
+      workspace_.values(tensor)[at] = static_cast<float>(value);
+    else
+      workspace_.integers(tensor)[at] = static_cast<std::int32_t>(value);
+  }
+  run_forward(graph_, workspace_);
+
+  positions_.clear();
+  const TensorId ids = find_inputs(graph_).ids;
+  const std::size_t n_before = vocabulary_.begin() ? 1 : 0;
+  const std::span<const std::int32_t> fed = std::as_const(workspace_).integers(ids);
+  for (std::size_t position = 0; position < fed.size(); ++position) {
+    const std::size_t word = position - n_before;
+    const bool is_typed =
+        position >= n_before && word < sentence_.tokens.size() && sentence_.tokens[word].id == fed[position];
+    positions_.push_back(is_typed ? sentence_.tokens[word]
+                                  : Token{vocabulary_.token(fed[position]), fed[position],
+                                          vocabulary_.is_spare(fed[position])});
+  }
+}
+
+Result<void> Session::check_edit(TensorId tensor, const Cell& cell, double value) const {
+  const TensorSpec& spec = graph_.spec(tensor);
+  if (spec.role == Role::activation) return Error{"edit.activation", spec.name};
+  if (!workspace_.shape(tensor).contains(cell)) return Error{"edit.no_such_cell", spec.name};
+  if (!std::isfinite(value) || !std::isfinite(static_cast<float>(value)))
+    return Error{"edit.not_finite", spec.name};
+  if (spec.element == Element::real) return {};
+  const Inputs inputs = find_inputs(graph_);
+  const std::int64_t lowest = tensor == inputs.targets ? -1 : 0;
+  const std::int64_t highest = tensor == inputs.lengths ? workspace_.sizes().source : config_.vocab_size - 1;
+  if (value != std::floor(value) || value < static_cast<double>(lowest) ||
+      value > static_cast<double>(highest))
+    return edit_range(spec.name, lowest, highest);
+  return {};
+}
+
+}  // namespace headscope::core

@@ -1,5 +1,5 @@
-// One model, one sentence, all its numbers: what a lesson or a window looks at. Every change recomputes the whole
-// forward pass at once; edits are kept apart, so that taking one back gives the same bits as before.
+// One model, one sentence, all its numbers: what a lesson or a window looks at. Every change recomputes the
+// whole forward pass at once; edits are kept apart, so that taking one back gives the same bits as before.
 #pragma once
 
 #include "core/model.h"
@@ -38,8 +38,8 @@ class Session {
   /// Replaces sentence and edits together and recomputes. On an error nothing changes.
   /// Errors: those of tokenize() and feed(); those of check_edit().
   Result<void> set(std::string sentence, Edits edits);
-  /// Whether the cell may be edited to `value`. Errors: edit.activation (computed, not given), edit.no_such_cell,
-  /// edit.not_finite, edit.range (ids, lengths, targets: `lowest`, `highest`).
+  /// Whether the cell may be edited to `value`. Errors: edit.activation (computed, not given),
+  /// edit.no_such_cell, edit.not_finite, edit.range (ids, lengths, targets: `lowest`, `highest`).
   Result<void> check_edit(TensorId tensor, const Cell& cell, double value) const;
 
   const ModelConfig& config() const { return config_; }
@@ -52,7 +52,8 @@ class Session {
   /// What was loaded with a warning (NaN in the weights).
   const std::vector<Error>& warnings() const { return warnings_; }
 
-  /// How many positions are fed, and the word at each: the typed word, or the vocabulary's where an id was edited.
+  /// How many positions are fed, and the word at each: the typed word, or the vocabulary's where an id was
+  /// edited.
   std::size_t n_positions() const { return positions_.size(); }
   const Token& token_at(std::size_t position) const { return positions_[position]; }
 

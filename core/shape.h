@@ -107,7 +107,9 @@ class Shape {
   constexpr void push_back(std::int64_t side) { sides_[static_cast<std::size_t>(rank_++)] = side; }
   constexpr int rank() const { return rank_; }
   constexpr std::int64_t operator[](int axis) const { return sides_[static_cast<std::size_t>(axis)]; }
-  constexpr std::span<const std::int64_t> sides() const { return {sides_.data(), static_cast<std::size_t>(rank_)}; }
+  constexpr std::span<const std::int64_t> sides() const {
+    return {sides_.data(), static_cast<std::size_t>(rank_)};
+  }
   bool operator==(const Shape&) const = default;
 
   /// How many cells; 1 for rank 0.

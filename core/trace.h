@@ -13,7 +13,8 @@ namespace headscope::core {
 /// stepping back moves the cursor and changes no number.
 class Cursor {
  public:
-  explicit Cursor(std::size_t end = 0, std::size_t position = 0) : end_(end), position_(std::min(position, end)) {}
+  explicit Cursor(std::size_t end = 0, std::size_t position = 0)
+      : end_(end), position_(std::min(position, end)) {}
 
   std::size_t position() const { return position_; }
   std::size_t end() const { return end_; }
@@ -47,8 +48,9 @@ class Trace {
   /// The cell's number (an integer tensor's as a double). Precondition: the shape contains the cell.
   double value(TensorId tensor, const Cell& cell) const {
     const auto place = static_cast<std::size_t>(shape(tensor).flat(cell));
-    return graph_->spec(tensor).element == Element::real ? static_cast<double>(workspace_->values(tensor)[place])
-                                                         : workspace_->integers(tensor)[place];
+    return graph_->spec(tensor).element == Element::real
+               ? static_cast<double>(workspace_->values(tensor)[place])
+               : workspace_->integers(tensor)[place];
   }
 
  private:

@@ -43,8 +43,12 @@ class Workspace {
   const Shape& shape(TensorId tensor) const { return plan_.shape(tensor); }
 
   std::span<T> values(TensorId tensor) { return {reals_.data() + plan_.offset(tensor), count(tensor)}; }
-  std::span<const T> values(TensorId tensor) const { return {reals_.data() + plan_.offset(tensor), count(tensor)}; }
-  std::span<std::int32_t> integers(TensorId tensor) { return {integers_.data() + plan_.offset(tensor), count(tensor)}; }
+  std::span<const T> values(TensorId tensor) const {
+    return {reals_.data() + plan_.offset(tensor), count(tensor)};
+  }
+  std::span<std::int32_t> integers(TensorId tensor) {
+    return {integers_.data() + plan_.offset(tensor), count(tensor)};
+  }
   std::span<const std::int32_t> integers(TensorId tensor) const {
     return {integers_.data() + plan_.offset(tensor), count(tensor)};
   }
