@@ -1,0 +1,67 @@
+// The baked fonts: one ImFont for each pair of size and weight that the look uses, at one text scale. Sizes
+// are those of the em (as in the theme), not ImGui's pixel heights. Characters beyond the basic set are baked
+// on demand.
+#pragma once
+
+#include "core/result.h"
+#include "simulator/theme.h"
+
+#include <imgui.h>
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace headscope::simulator {
+
+enum class Weight : std::uint8_t { of_style, regular, medium, semibold, bold, italic };
+inline constexpr std::size_t kWeights = 6;
+
+/// Where the font files are. The default folders come from CMake; a package may set others.
+struct FontFolders {
+  std::vector<std::filesystem::path> text;  // holds Inter-Regular.otf and its sisters
+  std::vector<std::filesystem::path> math;  // holds DejaVuSans.ttf and DejaVuSans-Bold.ttf
+};
+FontFolders default_font_folders();
+
+/// A font with the size at which it must be drawn.
+struct Face {
+  ImFont* font = nullptr;
+  float size = 0;    // what ImGui calls the font's size
+  float em = 0;      // the theme's size × text scale
+  float ascent = 0;  // from the top of ImGui's line to the base line
+};
+
+class Fonts {
+ public:
+  /// Bakes into the atlas of the current ImGui context. Errors: font.missing (file not found in any folder).
+  static core::Result<Fonts> build(ImFontAtlas& atlas, const Theme& theme, float text_scale,
+                                   Sizing sizing = Sizing::normal,
+                                   const FontFolders& folders = default_font_folders());
+
+  const Face& face(TypeStyle style, Weight weight) const;
+  /// 72% of the style's size, never under the smallest style: subscripts and superscripts.
+  const Face& script_face(TypeStyle style, Weight weight) const;
+  float text_scale() const { return text_scale_; }
+  Sizing sizing() const { return sizing_; }
+
+  /// Notes the characters of `text` that are not baked yet. `needs_rebuild` then asks for a call of `rebuild`
+  /// between two frames; what no font holds is asked for once only.
+  void want(std::string_view text);
+  bool needs_rebuild() const { return !wanted_.empty(); }
+  /// Bakes again, with what was wanted; the platform must upload the atlas afterwards. Also for a changed
+  /// scale.
+  core::Result<void> rebuild(ImFontAtlas& atlas, const Theme& theme, float text_scale, Sizing sizing);
+
+ private:
+  FontFolders folders_;
+  float text_scale_ = 1;
+  Sizing sizing_ = Sizing::normal;
+  std::array<std::array<Face, kWeights>, kTypeStyles> faces_ = {};
+  std::array<std::array<Face, kWeights>, kTypeStyles> scripts_ = {};
+  std::vector<ImWchar> extra_;   // baked beyond the basic set, sorted
+  std::vector<ImWchar> wanted_;  // to bake next time, sorted
+};
+
+}  // namespace headscope::simulator

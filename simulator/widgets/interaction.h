@@ -1,0 +1,83 @@
+// What the pointer and the keyboard do to a rectangle. The order of Tab is ours: controls enter it in the
+// order in which they are drawn, whatever ImGui's version makes of Tab.
+#pragma once
+
+#include "simulator/painter.h"
+
+#include <imgui.h>
+
+#include <string_view>
+#include <vector>
+
+namespace headscope::simulator {
+
+/// Who has the keyboard. One lives as long as the window; `begin_frame` after ImGui::NewFrame.
+class Focus {
+ public:
+  /// Reads Tab and Shift+Tab and moves along the order of the last frame. A click anywhere hides the ring.
+  void begin_frame();
+  /// Puts a control into this frame's order. Returns whether it has the focus.
+  bool enter(ImGuiID id);
+  bool has(ImGuiID id) const { return id != 0 && id == focused_; }
+  /// Drawn only after the keyboard was used, so a click leaves no ring.
+  bool shows_ring() const { return ring_; }
+  void give(ImGuiID id) { focused_ = id; }
+  void clear() { focused_ = 0; }
+  ImGuiID focused() const { return focused_; }
+  /// The first control of a region gets the focus when Tab enters it from elsewhere (regions by order of
+  /// drawing).
+  const std::vector<ImGuiID>& order() const { return order_; }
+
+ private:
+  std::vector<ImGuiID> order_, last_order_;
+  ImGuiID focused_ = 0;
+  bool ring_ = false;
+};
+
+/// All that a widget needs.
+struct Ui {
+  Painter& painter;
+  Focus& focus;
+};
+
+struct Touch {
+  bool hovered = false;
+  bool held = false;     // the button is down and went down here
+  bool clicked = false;  // released here, or Enter or Space with the focus
+  bool double_clicked = false;
+  bool focused = false;
+  ImVec2 mouse = {0, 0};
+  ImGuiID id = 0;
+};
+
+enum class Reach : std::uint8_t { pointer, pointer_and_tab, none };
+
+/// An invisible control over the box, in the current ImGui window.
+Touch touch(Ui& ui, std::string_view id, const Rect& box, Reach reach = Reach::pointer_and_tab);
+
+/// The 2 px ring, 4 outside, when the control has the focus and the ring is shown.
+void draw_focus_ring(Ui& ui, const Rect& box, const Touch& touched, float radius = 6);
+
+enum class Key : std::uint8_t {
+  tab,
+  left,
+  right,
+  up,
+  down,
+  page_up,
+  page_down,
+  home,
+  end,
+  enter,
+  escape,
+  space,
+  backspace,
+  remove
+};
+enum class Repeat : std::uint8_t { once, repeating };
+/// Whether the key went down in this frame; works with ImGui 1.86 and its later key enumeration.
+bool key_pressed(Key key, Repeat repeat = Repeat::once);
+/// Whether this character was typed in this frame with no text field active ('e' also for 'E').
+bool typed(char letter);
+
+}  // namespace headscope::simulator
