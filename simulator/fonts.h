@@ -33,31 +33,39 @@ struct Face {
   float ascent = 0;  // from the top of ImGui's line to the base line
 };
 
+/// For which scale the fonts are baked.
+struct FontRequest {
+  float text_scale = 1;  // × every size of the theme
+  Sizing sizing = Sizing::normal;
+  float pixels_per_unit = 1;  // finer glyphs where one ImGui unit is several pixels
+  bool operator==(const FontRequest&) const = default;
+};
+
 class Fonts {
  public:
-  /// Bakes into the atlas of the current ImGui context. Errors: font.missing (file not found in any folder).
-  static core::Result<Fonts> build(ImFontAtlas& atlas, const Theme& theme, float text_scale,
-                                   Sizing sizing = Sizing::normal,
+  /// Bakes into the atlas (of an ImGui context with no frame under way). Errors: fonts.missing (values:
+  /// name), fonts.malformed.
+  static core::Result<Fonts> build(ImFontAtlas& atlas, const Theme& theme, const FontRequest& request = {},
                                    const FontFolders& folders = default_font_folders());
 
   const Face& face(TypeStyle style, Weight weight) const;
   /// 72% of the style's size, never under the smallest style: subscripts and superscripts.
   const Face& script_face(TypeStyle style, Weight weight) const;
-  float text_scale() const { return text_scale_; }
-  Sizing sizing() const { return sizing_; }
+  float text_scale() const { return request_.text_scale; }
+  Sizing sizing() const { return request_.sizing; }
+  const FontRequest& request() const { return request_; }
 
   /// Notes the characters of `text` that are not baked yet. `needs_rebuild` then asks for a call of `rebuild`
   /// between two frames; what no font holds is asked for once only.
   void want(std::string_view text);
   bool needs_rebuild() const { return !wanted_.empty(); }
-  /// Bakes again, with what was wanted; the platform must upload the atlas afterwards. Also for a changed
+  /// Bakes again, with what was wanted; the platform must upload the atlas afterwards. Also for another
   /// scale.
-  core::Result<void> rebuild(ImFontAtlas& atlas, const Theme& theme, float text_scale, Sizing sizing);
+  core::Result<void> rebuild(ImFontAtlas& atlas, const Theme& theme, const FontRequest& request);
 
  private:
   FontFolders folders_;
-  float text_scale_ = 1;
-  Sizing sizing_ = Sizing::normal;
+  FontRequest request_;
   std::array<std::array<Face, kWeights>, kTypeStyles> faces_ = {};
   std::array<std::array<Face, kWeights>, kTypeStyles> scripts_ = {};
   std::vector<ImWchar> extra_;   // baked beyond the basic set, sorted
