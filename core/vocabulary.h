@@ -1,4 +1,5 @@
-// Token strings and their ids. Id 0 is padding; spare rows "<unknown 0>", "<unknown 1>" … take unknown words.
+// Token strings and their ids. Id 0 is padding, whatever it is called; spare rows "<unknown 0>", "<unknown
+// 1>" … take unknown words.
 #pragma once
 
 #include "core/result.h"
@@ -14,21 +15,24 @@ namespace headscope::core {
 
 class Vocabulary {
  public:
-  /// Errors: vocabulary.empty, vocabulary.duplicate (a token twice). The index is the id.
+  /// The index is the id. Errors: vocabulary.empty, vocabulary.duplicate (a token twice; both ids).
   static Result<Vocabulary> make(std::vector<std::string> tokens, const std::string& where);
-  /// From vocab.json's text: a list of strings. Errors: json.syntax, vocabulary.type, and those of make().
+  /// From vocab.json's text: a list of strings. Errors: those of parse_json(), vocabulary.type (not a list),
+  /// vocabulary.entry_type (an entry that is not a string; its id), and those of make().
   static Result<Vocabulary> parse(const std::string& json, const std::string& where);
 
   std::int64_t size() const { return static_cast<std::int64_t>(tokens_.size()); }
+  /// Precondition: 0 ≤ id < size().
   const std::string& token(std::int32_t id) const { return tokens_[static_cast<std::size_t>(id)]; }
   const std::vector<std::string>& tokens() const { return tokens_; }
   std::optional<std::int32_t> find(std::string_view token) const;
 
   std::optional<std::int32_t> begin() const { return find("<begin>"); }
   std::optional<std::int32_t> end() const { return find("<end>"); }
-  /// The spare row of a word that the vocabulary does not have: FNV-1a of its bytes, modulo the spare rows, so the
-  /// same word always gets the same row. None without spare rows.
+  /// The spare row of a word that the vocabulary does not have: FNV-1a of its bytes, modulo the spare rows,
+  /// so the same word always gets the same row. None without spare rows.
   std::optional<std::int32_t> spare_row(std::string_view word) const;
+  /// Whether the row is called "<unknown N>", N one or more digits.
   bool is_spare(std::int32_t id) const;
 
  private:

@@ -9,6 +9,8 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headscope::core {
@@ -24,17 +26,25 @@ struct StoredTensor {
 
 using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
 
-/// Reads and checks the whole file: sizes before allocation, offsets before reading. Errors (where = path):
-/// those of read_file, safetensors.too_short, safetensors.header_length, safetensors.not_json,
-/// safetensors.duplicate_name, safetensors.entry (a member missing or of a wrong type), safetensors.dtype,
-/// safetensors.shape (negative, or its product overflows), safetensors.offsets (out of range or reversed),
-/// safetensors.overlap, safetensors.gap, safetensors.size (bytes differ from the shape), safetensors.trailing.
+/// Reads and checks the whole file: sizes before allocation, offsets before reading. `__metadata__` is checked and
+/// left out. Errors (where = path; all but the first five name the tensor):
+/// those of read_file (above 2 GiB: file.too_large), safetensors.too_short (no 8 bytes of length),
+/// safetensors.header_length (above 100 MB, or longer than the file), safetensors.not_json,
+/// safetensors.duplicate_name (a key twice), json.too_deep, json.too_large, safetensors.metadata,
+/// safetensors.not_object, safetensors.entry (dtype, shape or data_offsets missing or of a wrong type),
+/// safetensors.member_unknown, safetensors.dtype, safetensors.shape (negative, or its product overflows),
+/// safetensors.offsets (out of range or reversed), safetensors.size (bytes differ from the shape),
+/// safetensors.overlap, safetensors.gap, safetensors.trailing (bytes after the last tensor).
 Result<StoredTensors> read_safetensors(const std::filesystem::path& path);
 
 /// The same from bytes in memory; `where` names them in errors.
 Result<StoredTensors> parse_safetensors(std::string_view bytes, const std::string& where);
 
-/// Written in the order of `tensors`; header padded with spaces to 8 bytes; atomically.
+/// The bytes of a file that holds `tensors` in this order; header padded with spaces to a multiple of 8.
+/// Preconditions: names are different, each tensor has as many values as its shape says.
+std::string format_safetensors(const std::vector<std::pair<std::string, StoredTensor>>& tensors);
+
+/// format_safetensors() into a file, atomically. Errors: those of write_file_atomically().
 Result<void> write_safetensors(const std::filesystem::path& path,
                                const std::vector<std::pair<std::string, StoredTensor>>& tensors);
 

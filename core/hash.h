@@ -1,0 +1,19 @@
+// FNV-1a, 64 bits: a stable hash of bytes. Not for tables that an adversary fills.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace headscope::core {
+
+/// FNV-1a (Fowler, Noll and Vo): the same number on every machine and in every version, unlike std::hash.
+constexpr std::uint64_t fnv1a(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char byte : bytes) {
+    hash ^= static_cast<unsigned char>(byte);
+    hash *= 0x100000001b3U;
+  }
+  return hash;
+}
+
+}  // namespace headscope::core
