@@ -1,12 +1,17 @@
 // The promise behind every number on the screen: its explanation recombines to it.
 #include "core/explain.h"
 
+#include "core/influence.h"
+
 #include "tests/core/small_model.h"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <variant>
+#include <vector>
 
 namespace headscope::core {
 namespace {
@@ -112,6 +117,48 @@ TEST_CASE("W_O's operands are named in the weight's own cells", "[core][explain]
   REQUIRE(explanation.terms.size() == 7);  // 2 heads · 3 channels, and the bias
   CHECK(explanation.terms[4].factors[1].cell == Cell{1, 1, 5});
   CHECK(explanation.terms[6].index == -1);
+}
+
+/// The operand cells that an explanation names, the mask's own inputs left out.
+bool names(const Explanation& explanation, TensorId tensor, const Cell& cell) {
+  for (const Term& term : explanation.terms)
+    for (const Factor& factor : term.factors)
+      if (factor.tensor == tensor && factor.cell == cell) return true;
+  return false;
+}
+
+TEST_CASE("where a cell goes is the reverse of where cells come from", "[core][influence]") {
+  const auto model = test::run_small_model<float>(test::small_config(), test::padded_batch());
+  const Trace<float> trace = model.trace();
+  std::int64_t n_checked = 0;
+  for (const Operation& operation : model.graph.operations()) {
+    const TensorId written = result(operation);
+    const Shape& shape = trace.shape(written);
+    for (std::int64_t place = 0; place < shape.count(); place += 3) {
+      const Cell cell = shape.cell(place);
+      const Explanation explanation = explain(trace, written, cell);
+      if (explanation.combine == Combine::masked) continue;
+      for (const TensorId operand : operands(operation)) {
+        if (model.graph.spec(operand).element == Element::integer) continue;
+        const Shape& from = trace.shape(operand);
+        for (std::int64_t at = 0; at < from.count(); at += 2) {
+          const std::vector<Influence> reached = influences(trace, operand, from.cell(at));
+          const bool is_reached = std::ranges::any_of(reached, [&](const Influence& influence) {
+            return influence.result == written && influence.contains(cell);
+          });
+          INFO(model.graph.spec(operand).name << " cell " << at << " → " << model.graph.spec(written).name
+                                              << " cell " << place);
+          // the loss names probabilities and is computed from logits; softmax leaves masked keys out; both
+          // are reached all the same
+          if (names(explanation, operand, from.cell(at))) REQUIRE(is_reached);
+          if (explanation.combine == Combine::sum && !std::holds_alternative<CrossEntropy>(operation))
+            REQUIRE(is_reached == names(explanation, operand, from.cell(at)));
+          ++n_checked;
+        }
+      }
+    }
+  }
+  REQUIRE(n_checked > 10000);
 }
 
 }  // namespace
