@@ -57,9 +57,10 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-/// Checks ranges and combinations (d_model divisible by n_heads where d_head was left out, sizes at least 1
-/// and at most what fits in memory, objective allowed for the architecture). `where` names the file in the
-/// error.
+/// Checks ranges and combinations, whoever made the configuration. `where` names the file in the error.
+/// Errors: config.range (key, value, lowest, highest), config.norm_eps, config.objective (not allowed for the
+/// architecture), config.target_vocab_size (only an encoder-decoder has one), config.value (tokenizer.kind),
+/// config.too_many_parameters (2^31 or more). `d_head` must be set here; only config.json may leave it out.
 Result<void> validate(const ModelConfig& config, const std::string& where);
 
 /// Builds the graph of a valid configuration. This version builds attention-only encoders (objective none)

@@ -19,7 +19,9 @@ std::uint64_t splitmix64(std::uint64_t& state) {
 }
 
 /// The seed is mixed before the name enters: seeds 1 and 2 then differ in half their bits, not in one.
-std::uint64_t stream_seed(std::uint64_t seed, std::string_view stream) { return splitmix64(seed) ^ fnv1a(stream); }
+std::uint64_t stream_seed(std::uint64_t seed, std::string_view stream) {
+  return splitmix64(seed) ^ fnv1a(stream);
+}
 
 }  // namespace
 
@@ -41,7 +43,9 @@ std::uint64_t Rng::next() {
   return result;
 }
 
-double Rng::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double Rng::uniform() {
+  return static_cast<double>(next() >> 11) * 0x1.0p-53;
+}
 
 double Rng::normal() {
   if (has_spare_) {

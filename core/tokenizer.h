@@ -12,16 +12,20 @@
 
 namespace headscope::core {
 
-/// A token as the learner typed it (lower-cased and NFC-normalised where the configuration says so), and its id.
+/// A token as the learner typed it (lower-cased and NFC-normalised where the configuration says so), and its
+/// id.
 struct Token {
   std::string text;
   std::int32_t id = 0;
   bool is_unknown = false;  // hashed to a spare row
 };
 
-/// Words of a UTF-8 text: white space separates; punctuation and symbols stand apart, except an apostrophe, a hyphen,
-/// a full stop or a comma between two letters or digits ("don't", "well-known", "3.14"); ideographs stand one by one.
-/// Text is NFC-normalised first; invalid bytes become U+FFFD; control characters separate.
+/// Words of a UTF-8 text, in NFC (lower-cased where the configuration says so). White space, control and
+/// invisible format characters separate; soft hyphens vanish; invalid bytes become U+FFFD, one each. Letters
+/// and numbers in a row are a word; an apostrophe or a hyphen between two of them is part of it ("don't",
+/// "well-known"), a full stop or a comma between two digits, too ("3.14"). Chinese characters, punctuation
+/// and symbols stand one by one. What a reader takes for one character is never cut: a letter with its marks,
+/// an emoji with its modifiers, a flag.
 std::vector<std::string> split_words(std::string_view text, const TokenizerConfig& config);
 
 /// A sentence ready to be fed.
@@ -30,8 +34,10 @@ struct Sentence {
   std::size_t n_cut = 0;      // words beyond `max_tokens` that were left out, for the message
 };
 
-/// Splits, looks up, hashes unknown words to spare rows, cuts to `max_tokens` words.
-/// Errors: text.unknown_word (no spare rows; names the word), text.empty (no word at all).
+/// Splits, looks up, hashes unknown words to spare rows, cuts to `max_tokens` words. No word becomes a row
+/// with a meaning of its own (padding, begin, end, spare), however it is spelled. Errors (where is empty: the
+/// caller knows): text.empty (no word at all), text.unknown_word (no spare rows; names the word),
+/// text.tokenizer_unsupported (a kind other than "word").
 Result<Sentence> tokenize(std::string_view text, const Vocabulary& vocabulary, const TokenizerConfig& config,
                           std::size_t max_tokens);
 

@@ -15,7 +15,8 @@ bool is_spare_name(std::string_view token) {
   constexpr std::string_view kHead = "<unknown ";
   if (!token.starts_with(kHead) || !token.ends_with('>')) return false;
   const std::string_view number = token.substr(kHead.size(), token.size() - kHead.size() - 1);
-  return !number.empty() && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !number.empty() &&
+         std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
@@ -29,9 +30,10 @@ Result<Vocabulary> Vocabulary::make(std::vector<std::string> tokens, const std::
     const auto id = static_cast<std::int32_t>(row);
     const auto [entry, is_new] = vocabulary.ids_.emplace(token, id);
     if (!is_new)
-      return Error{"vocabulary.duplicate",
-                   where,
-                   {{"token", token}, {"first", std::to_string(entry->second)}, {"second", std::to_string(id)}}};
+      return Error{
+          "vocabulary.duplicate",
+          where,
+          {{"token", token}, {"first", std::to_string(entry->second)}, {"second", std::to_string(id)}}};
     if (is_spare_name(token)) vocabulary.spare_.push_back(id);
   }
   return vocabulary;
@@ -62,6 +64,8 @@ std::optional<std::int32_t> Vocabulary::spare_row(std::string_view word) const {
   return spare_[static_cast<std::size_t>(fnv1a(word) % spare_.size())];
 }
 
-bool Vocabulary::is_spare(std::int32_t id) const { return std::binary_search(spare_.begin(), spare_.end(), id); }
+bool Vocabulary::is_spare(std::int32_t id) const {
+  return std::binary_search(spare_.begin(), spare_.end(), id);
+}
 
 }  // namespace headscope::core

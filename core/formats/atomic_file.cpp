@@ -1,4 +1,5 @@
-// read_file and write_file_atomically over POSIX calls: std::ofstream can neither flush to disk nor say "full".
+// read_file and write_file_atomically over POSIX calls: std::ofstream can neither flush to disk nor say
+// "full".
 #include "core/formats/atomic_file.h"
 
 #include <fcntl.h>
@@ -73,7 +74,8 @@ Result<void> write_through(const fs::path& path, std::string_view bytes) {
   return {};
 }
 
-/// Creates a file beside `target` that nobody else has; its name goes to `temporary`. A descriptor, or -1 and errno.
+/// Creates a file beside `target` that nobody else has; its name goes to `temporary`. A descriptor, or -1 and
+/// errno.
 int create_beside(const fs::path& target, fs::path& temporary) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     temporary = target.parent_path() /
@@ -92,7 +94,8 @@ int replace(Descriptor& file, const fs::path& temporary, const fs::path& target,
   return ::rename(temporary.c_str(), target.c_str()) == 0 ? 0 : errno;
 }
 
-/// Makes the rename itself survive a power cut. Some file systems cannot, and the file is in place: not an error.
+/// Makes the rename itself survive a power cut. Some file systems cannot, and the file is in place: not an
+/// error.
 void flush_directory(const fs::path& directory) {
   const Descriptor open_directory(
       ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

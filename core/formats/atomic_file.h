@@ -15,9 +15,9 @@ namespace headscope::core {
 Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t limit);
 
 /// Writes beside the target, flushes to disk, renames over it; on any failure the old file stays and no
-/// temporary one is left. A symbolic link keeps pointing at the file that is replaced, an existing file keeps its
-/// permissions, a write-protected one is refused; a device or a pipe is written to directly.
-/// Errors: file.unwritable, file.folder_missing, file.is_directory, file.disk_full.
+/// temporary one is left. A symbolic link keeps pointing at the file that is replaced, an existing file keeps
+/// its permissions, a write-protected one is refused; a device or a pipe is written to directly. Errors:
+/// file.unwritable, file.folder_missing, file.is_directory, file.disk_full.
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace headscope::core

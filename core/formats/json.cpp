@@ -133,6 +133,13 @@ Result<Json> parse_json(std::string_view text, const std::string& where) {
   return builder.take(is_complete);
 }
 
+std::string format_list(std::span<const std::int64_t> numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers)
+    text.append(text.empty() ? "[" : ",").append(std::to_string(number));
+  return text.append(text.empty() ? "[]" : "]");
+}
+
 std::string quote_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

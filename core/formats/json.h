@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,10 +32,14 @@ struct Json {
 /// The member of that name, or none. Looks at one after the other: for small objects.
 const Json* find_member(const JsonObject& object, std::string_view key);
 
-/// Parses a whole text (UTF-8). Refuses what readers disagree about: a key twice, bytes after the value, a zero byte,
-/// invalid UTF-8, numbers that no double holds; and what only an attacker writes: nesting deeper than 64, more than
-/// 8 million values. Errors: json.syntax (line, column), json.duplicate_key (key), json.too_deep, json.too_large.
+/// Parses a whole text (UTF-8). Refuses what readers disagree about: a key twice, bytes after the value, a
+/// zero byte, invalid UTF-8, numbers that no double holds; and what only an attacker writes: nesting deeper
+/// than 64, more than 8 million values. Errors: json.syntax (line, column), json.duplicate_key (key),
+/// json.too_deep, json.too_large.
 Result<Json> parse_json(std::string_view text, const std::string& where);
+
+/// "[2,3]".
+std::string format_list(std::span<const std::int64_t> numbers);
 
 /// The string as JSON writes it, with quotes. Invalid UTF-8 becomes U+FFFD.
 std::string quote_json(const std::string& text);

@@ -19,18 +19,29 @@ struct StoredModel {
   Graph graph;
   StoredTensors parameters;              // exactly the graph's parameters, shapes checked
   std::optional<Vocabulary> vocabulary;  // absent: only token ids can be fed
-  std::vector<Error> warnings;           // loaded, and said: model.not_finite names the first such cell
+  std::vector<Error> warnings;  // loaded, and said: model.not_finite, one per tensor (first cell, how many)
 };
 
-/// Errors: json.syntax, config.format, config.version, config.key_missing, config.key_type, config.value,
-/// config.unsupported, those of validate(), read_safetensors() and Vocabulary; model.tensor_missing,
-/// model.tensor_unknown, model.tensor_shape. Unknown config keys are allowed (optional keys may be added).
+/// Errors: model.no_directory, those of read_file, parse_config(), build_graph(), read_safetensors() and
+/// Vocabulary::parse(); model.tensor_missing, model.tensor_unknown, model.tensor_shape, vocabulary.size
+/// (differs from vocab_size). The graph is the one source of names and shapes.
 Result<StoredModel> read_model_directory(const std::filesystem::path& directory);
 
+/// config.json's text to a checked configuration; `d_head` is filled in where it was left out. Keys that no
+/// version knows are passed over (optional keys may be added); a key without a default is required where it
+/// means something. Errors: those of parse_json(), config.not_an_object, config.format, config.version,
+/// config.key_missing, config.not_integer, config.not_number, config.not_boolean, config.not_text,
+/// config.not_object (a key's type), config.value (a name that is not allowed there), config.d_head (left
+/// out, and n_heads does not divide d_model), those of validate().
 Result<ModelConfig> parse_config(const std::string& text, const std::string& where);
+
+/// config.json's text: parse_config() of it gives an equal configuration.
 std::string format_config(const ModelConfig& config);
 
-/// Writes the three files, each atomically. Parameters come from the workspace.
+/// Writes the three files, each atomically, into the directory (made where it is missing). Parameters come
+/// from the workspace, as F32. Without a vocabulary, a vocab.json that is there is removed: its words are
+/// another model's. Errors: those of write_file_atomically(). Precondition: the vocabulary has vocab_size
+/// tokens.
 template <class T>
 Result<void> write_model_directory(const std::filesystem::path& directory, const ModelConfig& config,
                                    const Graph& graph, const Workspace<T>& workspace,

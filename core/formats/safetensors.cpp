@@ -18,17 +18,20 @@ namespace {
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kMaxSides = 16;  // keeps an error about a shape readable
 
 /// One member of the header, checked but not read yet.
 struct Entry {
-  std::string name;
+  std::string name = {};
   StoredType type = StoredType::f32;
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> shape = {};
   std::uint64_t count = 0;
   std::uint64_t begin = 0, end = 0;  // bytes within the data
 };
 
-std::uint64_t width(StoredType type) { return type == StoredType::f32 ? 4 : 8; }
+std::uint64_t width(StoredType type) {
+  return type == StoredType::f32 ? 4 : 8;
+}
 
 template <class Bits>
 Bits little_endian(const char* bytes) {
@@ -68,16 +71,6 @@ std::optional<std::uint64_t> product(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
-std::string shape_text(const JsonArray& shape) {
-  std::string text;
-  for (const Json& side : shape) {
-    if (text.size() > 80) return text + ", …";
-    const std::int64_t* length = side.integer();
-    text += (text.empty() ? "" : ", ") + (length ? std::to_string(*length) : "?");
-  }
-  return text;
-}
-
 Result<Entry> parse_entry(const std::string& name, const Json& json, const std::string& where) {
   const JsonObject* object = json.object();
   if (!object) return entry_error("safetensors.not_object", where, name);
@@ -98,13 +91,13 @@ Result<Entry> parse_entry(const std::string& name, const Json& json, const std::
   else if (*dtype->text() != "F32")
     return entry_error("safetensors.dtype", where, name, {{"dtype", *dtype->text()}});
 
+  if (shape->array()->size() > kMaxSides) return member_error(where, name, "shape");
   for (const Json& side : *shape->array()) {
     if (!side.integer()) return member_error(where, name, "shape");
     entry.shape.push_back(*side.integer());
   }
   const std::optional<std::uint64_t> count = product(entry.shape);
-  if (!count)
-    return entry_error("safetensors.shape", where, name, {{"shape", shape_text(*shape->array())}});
+  if (!count) return entry_error("safetensors.shape", where, name, {{"shape", format_list(entry.shape)}});
   entry.count = *count;
 
   const std::int64_t* begin = (*offsets->array())[0].integer();
@@ -145,11 +138,13 @@ std::optional<Error> check_cover(const std::vector<Entry>& entries, std::uint64_
     if (entry->begin < covered)
       return entry_error("safetensors.overlap", where, entry->name, {{"other", previous->name}});
     if (entry->begin > covered)
-      return entry_error("safetensors.gap", where, entry->name, {{"bytes", std::to_string(entry->begin - covered)}});
+      return entry_error("safetensors.gap", where, entry->name,
+                         {{"bytes", std::to_string(entry->begin - covered)}});
     covered = entry->end;
     previous = entry;
   }
-  if (covered != n_data) return Error{"safetensors.trailing", where, {{"bytes", std::to_string(n_data - covered)}}};
+  if (covered != n_data)
+    return Error{"safetensors.trailing", where, {{"bytes", std::to_string(n_data - covered)}}};
   return std::nullopt;
 }
 
@@ -161,7 +156,8 @@ std::optional<Error> check_metadata(const Json& json, const std::string& where) 
   return Error{"safetensors.metadata", where};
 }
 
-Result<std::vector<Entry>> parse_header(std::string_view header, std::uint64_t n_data, const std::string& where) {
+Result<std::vector<Entry>> parse_header(std::string_view header, std::uint64_t n_data,
+                                        const std::string& where) {
   // the format wants the brace first: no white space, no byte order mark
   if (!header.starts_with('{')) return Error{"safetensors.not_json", where};
   const Result<Json> json = parse_json(header, where);
@@ -198,14 +194,6 @@ StoredTensor read_tensor(Entry entry, std::string_view data) {
   return tensor;
 }
 
-/// "[2,3]", "[0,24]"
-template <class Number>
-std::string list_text(const std::vector<Number>& numbers) {
-  std::string text = "[";
-  for (const Number number : numbers) text += (text.size() > 1 ? "," : "") + std::to_string(number);
-  return text + "]";
-}
-
 }  // namespace
 
 Result<StoredTensors> parse_safetensors(std::string_view bytes, const std::string& where) {
@@ -236,17 +224,19 @@ Result<StoredTensors> read_safetensors(const std::filesystem::path& path) {
 }
 
 std::string format_safetensors(const std::vector<std::pair<std::string, StoredTensor>>& tensors) {
-  std::string header = "{";
+  std::string header;
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
     assert(product(tensor.shape) == tensor.values.size());
     const std::uint64_t end = offset + tensor.values.size() * width(tensor.type);
-    header += (header.size() > 1 ? "," : "") + quote_json(name) + R"(:{"dtype":)" +
-              (tensor.type == StoredType::f32 ? R"("F32")" : R"("F64")") + R"(,"shape":)" + list_text(tensor.shape) +
-              R"(,"data_offsets":)" + list_text(std::vector{offset, end}) + "}";
+    const std::int64_t offsets[] = {static_cast<std::int64_t>(offset), static_cast<std::int64_t>(end)};
+    header.append(header.empty() ? "{" : ",").append(quote_json(name));
+    header.append(R"(:{"dtype":)").append(tensor.type == StoredType::f32 ? R"("F32")" : R"("F64")");
+    header.append(R"(,"shape":)").append(format_list(tensor.shape));
+    header.append(R"(,"data_offsets":)").append(format_list(offsets)).append("}");
     offset = end;
   }
-  header += "}";
+  header.append(header.empty() ? "{}" : "}");
   header.resize((header.size() + 7) / 8 * 8, ' ');  // the data then starts on a multiple of 8
 
   std::string bytes;

@@ -20,21 +20,21 @@ enum class StoredType : std::uint8_t { f32, f64 };
 /// One tensor of a file: numbers widened to double, which holds every F32 exactly.
 struct StoredTensor {
   StoredType type = StoredType::f32;
-  std::vector<std::int64_t> shape;
-  std::vector<double> values;  // row-major
+  std::vector<std::int64_t> shape = {};
+  std::vector<double> values = {};  // row-major
 };
 
 using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
 
-/// Reads and checks the whole file: sizes before allocation, offsets before reading. `__metadata__` is checked and
-/// left out. Errors (where = path; all but the first five name the tensor):
-/// those of read_file (above 2 GiB: file.too_large), safetensors.too_short (no 8 bytes of length),
-/// safetensors.header_length (above 100 MB, or longer than the file), safetensors.not_json,
-/// safetensors.duplicate_name (a key twice), json.too_deep, json.too_large, safetensors.metadata,
-/// safetensors.not_object, safetensors.entry (dtype, shape or data_offsets missing or of a wrong type),
-/// safetensors.member_unknown, safetensors.dtype, safetensors.shape (negative, or its product overflows),
-/// safetensors.offsets (out of range or reversed), safetensors.size (bytes differ from the shape),
-/// safetensors.overlap, safetensors.gap, safetensors.trailing (bytes after the last tensor).
+/// Reads and checks the whole file: sizes before allocation, offsets before reading. `__metadata__` is
+/// checked and left out. Errors (where = path; all but the first five name the tensor): those of read_file
+/// (above 2 GiB: file.too_large), safetensors.too_short (no 8 bytes of length), safetensors.header_length
+/// (above 100 MB, or longer than the file), safetensors.not_json, safetensors.duplicate_name (a key twice),
+/// json.too_deep, json.too_large, safetensors.metadata, safetensors.not_object, safetensors.entry (dtype,
+/// shape or data_offsets missing or of a wrong type), safetensors.member_unknown, safetensors.dtype,
+/// safetensors.shape (negative, or its product overflows), safetensors.offsets (out of range or reversed),
+/// safetensors.size (bytes differ from the shape), safetensors.overlap, safetensors.gap, safetensors.trailing
+/// (bytes after the last tensor).
 Result<StoredTensors> read_safetensors(const std::filesystem::path& path);
 
 /// The same from bytes in memory; `where` names them in errors.
