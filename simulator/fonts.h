@@ -10,6 +10,8 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,8 +66,17 @@ class Fonts {
   core::Result<void> rebuild(ImFontAtlas& atlas, const Theme& theme, const FontRequest& request);
 
  private:
+  struct File {
+    std::string bytes;
+    float height = 1;  // ascent and descent, in ems: what ImGui calls a font's size
+  };
+  core::Result<const File*> file(const std::string& name);
+  core::Result<void> bake(ImFontAtlas& atlas, const Theme& theme);
+  void finish_faces(const Theme& theme);
+
   FontFolders folders_;
   FontRequest request_;
+  std::map<std::string, File> files_;  // nodes stay where they are: the atlas points into them
   std::array<std::array<Face, kWeights>, kTypeStyles> faces_ = {};
   std::array<std::array<Face, kWeights>, kTypeStyles> scripts_ = {};
   std::vector<ImWchar> extra_;   // baked beyond the basic set, sorted

@@ -26,7 +26,7 @@ struct Run {
   std::string text;
   Weight weight = Weight::of_style;
   Concept hue = Concept::none;  // colours the text
-  ImU32 colour = 0;             // 0: by hue, else the style's
+  ImU32 colour = 0;             // 0: by hue, else primary if semibold or bold, else the style's
   bool tag = false;             // the hue's letter chip stands before the text
   bool underline = false;       // in the hue (links, later mentions)
   bool code = false;            // on an inset chip
