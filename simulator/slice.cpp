@@ -1,0 +1,127 @@
+#include "simulator/slice.h"
+
+#include "core/graph.h"
+
+#include <vector>
+
+namespace headscope::simulator {
+namespace {
+
+using core::Axis;
+
+std::string word_at(const core::Session& session, std::int64_t position) {
+  const auto at = static_cast<std::size_t>(position);
+  return at < session.n_positions() ? session.token_at(at).text : std::to_string(position);
+}
+
+std::string index_label(const core::Session& session, Axis axis, std::int64_t index) {
+  switch (axis) {
+    case Axis::query:
+    case Axis::key:
+      return word_at(session, index);
+    case Axis::vocabulary:
+      return session.vocabulary().token(static_cast<std::int32_t>(index));
+    case Axis::position:
+      return "p " + std::to_string(index);
+    case Axis::head:
+      return "h " + std::to_string(index);
+    case Axis::concat: {
+      const std::int64_t d_head = session.config().d_head;
+      return "h" + std::to_string(index / d_head) + " c" + std::to_string(index % d_head);
+    }
+    case Axis::model:
+    case Axis::head_channel:
+      return "c " + std::to_string(index);
+    case Axis::batch:
+    case Axis::one:
+      return "";
+  }
+  return "";
+}
+
+SliceSide whole_side(const core::ShapeSpec& spec, const core::Shape& shape, int place) {
+  return {spec[place].axis, shape[place], place, -1};
+}
+
+}  // namespace
+
+core::Cell Slice::cell_at(std::int64_t row, std::int64_t column) const {
+  core::Cell cell = base;
+  const auto put = [&](const SliceSide& side, std::int64_t index) {
+    if (side.place < 0) return;
+    if (side.joined_place < 0) {
+      cell[side.place] = index;
+    } else {
+      cell[side.place] = index / shape[side.joined_place];
+      cell[side.joined_place] = index % shape[side.joined_place];
+    }
+  };
+  put(rows, row);
+  put(columns, column);
+  return cell;
+}
+
+std::optional<Slice::Place> Slice::find(const core::Cell& cell) const {
+  const auto index = [&](const SliceSide& side) -> std::int64_t {
+    if (side.place < 0) return 0;
+    if (side.joined_place < 0) return cell[side.place];
+    return cell[side.place] * shape[side.joined_place] + cell[side.joined_place];
+  };
+  if (!shape.contains(cell)) return std::nullopt;
+  const Place place{index(rows), index(columns)};
+  if (cell_at(place.row, place.column) != cell) return std::nullopt;
+  return place;
+}
+
+Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t head, Turn turn) {
+  const core::ShapeSpec& spec = session.graph().spec(tensor).shape;
+  Slice slice;
+  slice.tensor = tensor;
+  slice.shape = session.trace().shape(tensor);
+  std::vector<int> shown;  // sides that are neither batch nor, beside two others, head
+  for (int place = 0; place < spec.rank(); ++place) {
+    slice.base.push_back(0);
+    if (spec[place].axis != Axis::batch) shown.push_back(place);
+  }
+  if (shown.size() == 3 && core::leaf(session.graph().spec(tensor).name) == "w_output") {
+    // [n_heads, d_head, d_model] meets the concatenated heads: head and channel run down the rows together
+    slice.rows = {Axis::concat, slice.shape[0] * slice.shape[1], 0, 1};
+    slice.columns = whole_side(spec, slice.shape, 2);
+  } else {
+    const int head_place = spec.find(Axis::head);
+    if (head_place >= 0 && shown.size() > 1) {
+      std::erase(shown, head_place);
+      slice.base[head_place] = head;
+    }
+    if (!shown.empty() && (shown.size() > 1 || spec[shown[0]].axis != Axis::query))
+      slice.columns = whole_side(spec, slice.shape, shown.back());
+    if (shown.size() > 1 || (shown.size() == 1 && spec[shown[0]].axis == Axis::query))
+      slice.rows = whole_side(spec, slice.shape, shown[0]);
+  }
+  if (turn == Turn::transposed) std::swap(slice.rows, slice.columns);
+  return slice;
+}
+
+std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index) {
+  return index_label(session, side.axis, index);
+}
+
+bool labels_are_tokens(const SliceSide& side) {
+  return side.axis == Axis::query || side.axis == Axis::key || side.axis == Axis::vocabulary;
+}
+
+std::string address_text(const core::Session& session, const CellAddress& address) {
+  const core::ShapeSpec& spec = session.graph().spec(address.tensor).shape;
+  std::string text;
+  for (int place = 0; place < spec.rank(); ++place) {
+    const Axis axis = spec[place].axis;
+    if (axis == Axis::batch || axis == Axis::one) continue;
+    if (axis == Axis::head && spec.rank() > 2) continue;
+    if (!text.empty()) text += ", ";
+    const bool is_word = axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary;
+    text += is_word ? index_label(session, axis, address.cell[place]) : std::to_string(address.cell[place]);
+  }
+  return text.empty() ? "" : "[" + text + "]";
+}
+
+}  // namespace headscope::simulator

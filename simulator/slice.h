@@ -1,0 +1,52 @@
+// A tensor as the rows and columns that a person sees: one head, one row of the batch. The window's heat maps
+// and the terminal's tables are both drawn from slices.
+#pragma once
+
+#include "core/session.h"
+#include "simulator/app_state.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace headscope::simulator {
+
+enum class Turn : std::uint8_t { none, transposed };
+
+/// One side of a slice: an axis of the tensor, the flattened pair (head, channel) of a joined weight, or a
+/// single row where the tensor has none.
+struct SliceSide {
+  core::Axis axis = core::Axis::one;
+  std::int64_t size = 1;
+  int place = -1;         // among the tensor's sides; -1: a single row or column
+  int joined_place = -1;  // the inner side of a flattened pair, or -1
+};
+
+struct Slice {
+  core::TensorId tensor;
+  SliceSide rows, columns;
+  core::Cell base;  // the indices of the sides that are not shown
+  core::Shape shape;
+
+  core::Cell cell_at(std::int64_t row, std::int64_t column) const;
+  /// Row and column of a cell; nothing where it lies in another head or row of the batch.
+  struct Place {
+    std::int64_t row = 0, column = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  std::optional<Place> find(const core::Cell& cell) const;
+};
+
+/// The slice of a tensor at a head (where it has heads) and batch row 0.
+Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t head,
+               Turn turn = Turn::none);
+
+/// What stands at a row or column: the word of a position, "c 2", a vocabulary's token, "h 1 · c 2".
+std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index);
+/// Whether side_label() is a word of the sentence (or a vocabulary's token).
+bool labels_are_tokens(const SliceSide& side);
+
+/// "[on, sat]" of a cell: words for positions, numbers for channels, the batch and head left out.
+std::string address_text(const core::Session& session, const CellAddress& address);
+
+}  // namespace headscope::simulator

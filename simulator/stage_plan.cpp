@@ -1,0 +1,131 @@
+#include "simulator/stage_plan.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace headscope::simulator {
+namespace {
+
+class OperationPlanner {
+ public:
+  OperationPlanner(const core::Session& session, std::int64_t head, StagePlan& plan)
+      : session_(session), head_(head), plan_(plan) {}
+
+  // left · upper = result
+  void operator()(const core::ProjectHeads& op) {
+    product(op.input, op.weight, Turn::none, op.output, op.bias);
+  }
+  void operator()(const core::Scores& op) { product(op.queries, op.keys, Turn::transposed, op.output, {}); }
+  void operator()(const core::MixValues& op) { product(op.weights, op.values, Turn::none, op.output, {}); }
+  void operator()(const core::Linear& op) { product(op.input, op.weight, Turn::none, op.output, op.bias); }
+
+  void operator()(const core::Lookup& op) { line({op.ids, op.output}, {"→"}); }
+  void operator()(const core::SinusoidalPositions& op) { line({op.output}, {}); }
+  void operator()(const core::AddPositions& op) { line({op.input, op.positions, op.output}, {"+", "="}); }
+  void operator()(const core::ScaleScores& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::MaskScores& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::Softmax& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::ConcatHeads& op) {
+    for (std::int64_t head = 0; head < session_.config().n_heads; ++head)
+      plan_.items.push_back(
+          {slice_of(session_, op.input, head), StageRole::left, head > 0 ? "|" : "", Turn::none});
+    plan_.items.push_back({slice_of(session_, op.output, head_), StageRole::result, "=", Turn::none});
+  }
+  void operator()(const core::Add& op) { line({op.left, op.right, op.output}, {"+", "="}); }
+  void operator()(const core::CrossEntropy& op) {
+    line({op.probabilities, op.targets, op.output}, {"", "→"});
+  }
+
+ private:
+  void product(core::TensorId left, core::TensorId upper, Turn turn, core::TensorId result,
+               std::optional<core::TensorId> addend) {
+    plan_.shape = StageShape::product;
+    plan_.items.push_back({slice_of(session_, left, head_), StageRole::left, "", Turn::none});
+    plan_.items.push_back({slice_of(session_, upper, head_, turn), StageRole::upper, "", turn});
+    if (addend)
+      plan_.items.push_back({slice_of(session_, *addend, head_), StageRole::addend, "", Turn::none});
+    plan_.items.push_back({slice_of(session_, result, head_), StageRole::result, "", Turn::none});
+  }
+
+  void line(const std::vector<core::TensorId>& tensors, const std::vector<std::string>& signs) {
+    for (std::size_t at = 0; at < tensors.size(); ++at) {
+      const StageRole role = at + 1 == tensors.size() ? StageRole::result : StageRole::left;
+      plan_.items.push_back(
+          {slice_of(session_, tensors[at], head_), role, at > 0 ? signs[at - 1] : "", Turn::none});
+    }
+  }
+
+  const core::Session& session_;
+  std::int64_t head_;
+  StagePlan& plan_;
+};
+
+/// The operation that tells of a tensor: what made it, else the first that reads it.
+std::optional<std::size_t> operation_about(const core::Graph& graph, core::TensorId tensor) {
+  if (const auto producer = graph.producer(tensor)) return producer;
+  for (std::size_t index = 0; index < graph.operations().size(); ++index)
+    if (std::ranges::count(core::operands(graph.operations()[index]), tensor) > 0) return index;
+  return std::nullopt;
+}
+
+bool is_on(const StagePlan& plan, const CellAddress& address) {
+  return std::ranges::any_of(plan.items, [&](const StageItem& item) {
+    return item.slice.tensor == address.tensor && item.slice.find(address.cell).has_value();
+  });
+}
+
+StagePlan plan_shown(const core::Session& session, const std::vector<core::TensorId>& tensors,
+                     std::int64_t head) {
+  StagePlan plan;
+  for (const core::TensorId tensor : tensors)
+    plan.items.push_back({slice_of(session, tensor, head), StageRole::shown, "", Turn::none});
+  return plan;
+}
+
+/// Whether the step shows just what an operation reads (integer inputs may be left out) and writes.
+bool is_operation(const core::Graph& graph, std::size_t operation, std::vector<core::TensorId> shown) {
+  std::vector<core::TensorId> all = core::operands(graph.operations()[operation]);
+  all.push_back(core::result(graph.operations()[operation]));
+  const auto is_integer = [&](core::TensorId id) { return graph.spec(id).element == core::Element::integer; };
+  if (std::ranges::none_of(shown, is_integer)) std::erase_if(all, is_integer);
+  std::ranges::sort(all);
+  std::ranges::sort(shown);
+  return all == shown;
+}
+
+}  // namespace
+
+StagePlan plan_operation(const core::Session& session, std::size_t operation, std::int64_t head) {
+  StagePlan plan;
+  plan.operation = operation;
+  std::visit(OperationPlanner(session, head, plan), session.graph().operations()[operation]);
+  return plan;
+}
+
+StagePlan plan_stage(const AppState& state, const lessons::StepView& step) {
+  const core::Graph& graph = state.session.graph();
+  StagePlan plan;
+  if (state.cursor.position() == step.cursor && !step.shown.empty()) {
+    const std::optional<std::size_t> operation =
+        step.stop ? graph.producer(*step.stop) : std::optional<std::size_t>();
+    plan = operation && is_operation(graph, *operation, step.shown)
+               ? plan_operation(state.session, *operation, step.head)
+               : plan_shown(state.session, step.shown, step.head);
+  } else if (!state.cursor.at_begin()) {
+    plan = plan_operation(state.session, state.cursor.position() - 1, step.head);
+  } else {
+    plan = plan_shown(state.session, {core::find_inputs(graph).ids}, step.head);
+  }
+  if (state.trail.empty() || is_on(plan, state.trail.back())) return plan;
+  const CellAddress& lit = state.trail.back();
+  const int head_place = graph.spec(lit.tensor).shape.find(core::Axis::head);
+  const std::int64_t head = head_place >= 0 ? lit.cell[head_place] : step.head;
+  const std::optional<std::size_t> about = operation_about(graph, lit.tensor);
+  if (about) {
+    StagePlan followed = plan_operation(state.session, *about, head);
+    if (is_on(followed, lit)) return followed;
+  }
+  return plan_shown(state.session, {lit.tensor}, head);
+}
+
+}  // namespace headscope::simulator

@@ -1,0 +1,61 @@
+#include "simulator/tensor_facts.h"
+
+#include <array>
+#include <utility>
+
+namespace headscope::simulator {
+
+std::string_view quantity_of(std::string_view tensor_name) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kQuantities = {{
+      {"queries", "queries"},
+      {"w_query", "queries"},
+      {"b_query", "queries"},
+      {"keys", "keys"},
+      {"w_key", "keys"},
+      {"b_key", "keys"},
+      {"values", "values"},
+      {"w_value", "values"},
+      {"b_value", "values"},
+      {"scores", "scores"},
+      {"scaled_scores", "scores"},
+      {"masked_scores", "scores"},
+      {"weights", "weights"},
+      {"head_output", "output"},
+      {"concat", "output"},
+      {"w_output", "output"},
+      {"b_output", "output"},
+  }};
+  const std::string_view name = core::leaf(tensor_name);
+  for (const auto& [leaf, quantity] : kQuantities)
+    if (leaf == name) return quantity;
+  return tensor_name.ends_with("attention.output") ? "output" : "";
+}
+
+Range range_of(const core::TensorSpec& spec) {
+  if (spec.element == core::Element::integer) return Range::whole_numbers;
+  const std::string_view name = core::leaf(spec.name);
+  return name == "weights" || name == "probabilities" ? Range::shares : Range::signed_values;
+}
+
+NumberKind number_kind_of(const core::TensorSpec& spec) {
+  switch (range_of(spec)) {
+    case Range::whole_numbers:
+      return NumberKind::integer;
+    case Range::shares:
+      return NumberKind::probability;
+    case Range::signed_values:
+      break;
+  }
+  return spec.name == "loss" ? NumberKind::loss : NumberKind::value;
+}
+
+std::string short_name(const core::TensorSpec& spec) {
+  const std::string_view name = core::leaf(spec.name);
+  if (name != "weight" && name != "bias" && name != "gain" && name != "offset" && name != "ids" &&
+      name != "lengths" && name != "targets")
+    return std::string(name);
+  const std::string_view owner = std::string_view(spec.name).substr(0, spec.name.size() - name.size() - 1);
+  return std::string(core::leaf(owner)) + "." + std::string(name);
+}
+
+}  // namespace headscope::simulator

@@ -1,0 +1,29 @@
+// What the panels draw, derived from the state: made again when the state's revision moves or the pointer
+// lights another cell. Nothing here is state.
+#pragma once
+
+#include "simulator/app_state.h"
+#include "simulator/narration.h"
+#include "simulator/stage_plan.h"
+#include "simulator/words.h"
+
+#include <optional>
+#include <string>
+
+namespace headscope::simulator {
+
+struct View {
+  std::uint64_t revision = 0;
+  lessons::StepView step;
+  StagePlan stage;
+  std::optional<CellAddress> previewed;  // by the pointer, when the narration was made
+  std::optional<CellAddress> lit;        // followed or locked, else previewed, else the step's
+  bool is_locked = false;
+  std::optional<Narration> narration;  // of `lit`
+  double scale = 1;  // shared by the stage's signed values, unrounded: the largest magnitude
+};
+
+View make_view(const AppState& state, const Words& words, const NumberRules& rules,
+               const std::optional<CellAddress>& previewed);
+
+}  // namespace headscope::simulator
