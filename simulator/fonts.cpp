@@ -247,7 +247,10 @@ core::Result<void> Fonts::bake(ImFontAtlas& atlas, const Theme& theme) {
         known->font, em * known->height, em, 0};
   }
   atlas.Build();
-  for (const Baked& b : baked) make_digits_tabular(*b.font);
+  for (const Baked& b : baked) {
+    make_digits_tabular(*b.font);
+    b.font->Scale = 1 / request_.pixels_per_unit;  // for ImGui's own use of a font (PushFont)
+  }
   finish_faces(theme);
   return {};
 }

@@ -128,6 +128,8 @@ class Painter {
   void head_disc(ImVec2 centre, std::size_t head);
   void sign(ImVec2 centre, Sign which, ImU32 colour, float size);
 
+  /// Notes characters that something else will draw (ImGui's text editing).
+  void want(std::string_view text) { fonts_->want(text); }
   void push_clip(const Rect& box);
   void pop_clip();
 

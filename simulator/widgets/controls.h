@@ -77,9 +77,11 @@ Touch text_link(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, c
 /// A popup-coloured box with a hairline at the pointer, kept inside the screen; one or more lines.
 void tooltip(Painter& painter, ImVec2 pointer, std::string_view text, Source source = Source::catalog);
 
-/// ✓ right, ✕ error, ▲ warning, with a sentence that wraps. Returns the height.
+/// ✓ right, ✕ error, ▲ warning, with a sentence that wraps. Returns the height. Loud: the sentence is
+/// semibold and coloured too; quiet: the sign alone is coloured.
 enum class Note : std::uint8_t { success, error, warning };
+enum class Tone : std::uint8_t { loud, quiet };
 float note_line(Painter& painter, ImVec2 at, float width, Note kind, std::string_view sentence,
-                Source source = Source::catalog);
+                Source source = Source::catalog, Tone tone = Tone::loud);
 
 }  // namespace headscope::simulator

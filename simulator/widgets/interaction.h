@@ -19,19 +19,23 @@ class Focus {
   /// Puts a control into this frame's order. Returns whether it has the focus.
   bool enter(ImGuiID id);
   bool has(ImGuiID id) const { return id != 0 && id == focused_; }
-  /// Drawn only after the keyboard was used, so a click leaves no ring.
+  /// Keys act on the focused control, and its ring is drawn, only after the keyboard was used to get there: a
+  /// click leaves Space and the arrows to the transport.
   bool shows_ring() const { return ring_; }
+  bool takes_keys(ImGuiID id) const { return ring_ && has(id); }
+  /// Tab has just moved to this control: scroll to it.
+  bool arrived_at(ImGuiID id) const { return arrived_ && has(id); }
   void give(ImGuiID id) { focused_ = id; }
-  void clear() { focused_ = 0; }
+  void clear() { focused_ = 0, ring_ = false; }
   ImGuiID focused() const { return focused_; }
-  /// The first control of a region gets the focus when Tab enters it from elsewhere (regions by order of
-  /// drawing).
-  const std::vector<ImGuiID>& order() const { return order_; }
+  /// A control used this frame's key; shortcuts of the window, asked last, must leave it alone.
+  void use_key() { key_used_ = true; }
+  bool key_used() const { return key_used_; }
 
  private:
   std::vector<ImGuiID> order_, last_order_;
   ImGuiID focused_ = 0;
-  bool ring_ = false;
+  bool ring_ = false, arrived_ = false, key_used_ = false;
 };
 
 /// All that a widget needs.

@@ -103,6 +103,8 @@ struct MatrixLayout {
   Rect bounds;                                                 // with labels, captions, title and pager
   int first_row = 0, first_column = 0, rows = 0, columns = 0;  // drawn part
   int all_rows = 0, all_columns = 0;
+  float gap = 1;  // between cells
+  Rect pager;     // line with the pager's buttons; empty without
   bool is_paged() const { return rows < all_rows || columns < all_columns; }
 
   /// The cell's rectangle without the gap. Precondition: the cell is in the drawn part.

@@ -5,7 +5,7 @@
 
 namespace headscope::simulator {
 
-/// Between `begin` and `end`, ImGui's current window is the area's child, the painter must be `painter()`,
+/// Between `begin` and `end`, ImGui's current window is the area's child, widgets get `ui()`,
 /// and content starts at `origin()` (already scrolled). Tell `end` where the content ends.
 class ScrollArea {
  public:
@@ -22,10 +22,12 @@ class ScrollArea {
   void reveal(const Rect& box);
   void scroll_to_top();
   Painter& painter() { return painter_; }
+  /// For the widgets inside.
+  Ui& ui() { return inner_; }
 
  private:
-  Ui& outer_;
   Painter painter_;
+  Ui inner_;
   Rect box_;
   ImVec2 origin_;
   float content_height_ = 0;

@@ -1,0 +1,187 @@
+// ImGui edits the text, we draw the box: no frame, no colour of ImGui's is left to be seen.
+#include "simulator/widgets/fields.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace headscope::simulator {
+
+namespace {
+
+constexpr float kFieldHeight = 34, kFieldPadding = 12;
+
+int resize(ImGuiInputTextCallbackData* data) {
+  if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return 0;
+  auto& text = *static_cast<std::string*>(data->UserData);
+  text.resize(static_cast<std::size_t>(data->BufTextLen));
+  data->Buf = text.data();
+  return 0;
+}
+
+/// The look of the caret line for one InputText.
+class EditingStyle {
+ public:
+  EditingStyle(const Painter& painter, const Face& face, ImU32 text, float height, float padding) {
+    const ImU32 clear = IM_COL32(0, 0, 0, 0);
+    for (const ImGuiCol part : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
+                                ImGuiCol_Border, ImGuiCol_NavHighlight})
+      ImGui::PushStyleColor(part, clear);
+    ImGui::PushStyleColor(ImGuiCol_Text, text);
+    ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, with_alpha(painter.colour().accent, 0.22F));
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                        ImVec2(padding, std::max(0.0F, (height - face.size) / 2)));
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0F);
+    ImGui::PushFont(face.font);
+    // Tab is ours: see Focus
+    ImGui::PushAllowKeyboardFocus(false);
+  }
+  ~EditingStyle() {
+    ImGui::PopAllowKeyboardFocus();
+    ImGui::PopFont();
+    ImGui::PopStyleVar(2);
+    ImGui::PopStyleColor(7);
+  }
+  EditingStyle(const EditingStyle&) = delete;
+  EditingStyle& operator=(const EditingStyle&) = delete;
+};
+
+struct Edited {
+  bool entered = false, changed = false, cancelled = false, active = false;
+  ImGuiID id = 0;
+};
+
+Edited edit(std::string_view id, const Rect& box, std::string& text, ImGuiInputTextFlags flags) {
+  const std::string name(id), before = text;
+  Edited result{.id = ImGui::GetID(name.c_str())};
+  ImGui::SetCursorScreenPos(box.min);
+  ImGui::SetNextItemWidth(box.width());
+  result.entered = ImGui::InputText(
+      name.c_str(), text.data(), text.size() + 1,
+      flags | ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_EnterReturnsTrue, resize, &text);
+  result.active = ImGui::IsItemActive();
+  result.cancelled = ImGui::IsItemDeactivated() && key_pressed(Key::escape);
+  result.changed = text != before;
+  return result;
+}
+
+void note_text(Painter& painter, const std::string& text, const Rect& box, const TextStyle& style) {
+  if (painter.record() == nullptr || text.empty()) return;
+  // ImGui scrolls inside the box: what is longer is reachable, not cut off
+  painter.record()->entries.push_back({text, text, box, box, style, "field"});
+}
+
+}  // namespace
+
+float field_height(const Painter& painter, TypeStyle type) {
+  return std::max(painter.px(kFieldHeight), painter.line_height(type) + painter.px(6));
+}
+
+FieldResponse text_field(Ui& ui, std::string_view id, ImVec2 at, std::string& text, const FieldSpec& spec) {
+  Painter& painter = ui.painter;
+  const Palette& colours = painter.colour();
+  const float height = field_height(painter, spec.type), padding = painter.px(kFieldPadding);
+  const float radius = painter.px(painter.theme().radius.chip);
+  const Rect box = rect_at(at, {spec.width, height});
+  const Face& face = painter.fonts().face(spec.type, Weight::regular);
+  const bool enabled = spec.ability == Ability::enabled;
+  painter.fill(box, enabled ? colours.stage : colours.inset, radius);
+  FieldResponse response{.height = height};
+  Touch touched;
+  if (enabled) {
+    touched.id = ImGui::GetID(std::string(id).c_str());
+    touched.focused = ui.focus.enter(touched.id);
+    if (ui.focus.arrived_at(touched.id)) ImGui::SetKeyboardFocusHere();
+    const EditingStyle style(painter, face, colours.primary, height, padding);
+    const Edited edited = edit(id, box, text, ImGuiInputTextFlags_None);
+    if (ImGui::IsItemActivated() && !touched.focused) ui.focus.give(touched.id);
+    touched.hovered = ImGui::IsItemHovered();
+    // Tab moved on while the caret was here
+    if (edited.active && !ui.focus.has(touched.id)) ImGui::ClearActiveID();
+    response = {edited.changed, edited.entered, edited.cancelled, edited.active, height};
+  }
+  const bool wrong = !spec.error.empty();
+  const float width = painter.stroke(response.active || wrong ? 1.5F : 1.0F);
+  painter.frame(box,
+                wrong                                ? colours.error
+                : response.active || touched.hovered ? colours.primary
+                                                     : colours.control,
+                width, radius);
+  const TextStyle style{
+      .type = spec.type, .weight = Weight::regular, .colour = colours.tertiary, .role = "hint"};
+  const Rect inside = {{box.min.x + padding, box.min.y}, {box.max.x - padding, box.max.y}};
+  painter.want(text);
+  if (text.empty() && !response.active && !spec.hint.empty())
+    painter.fit_text({inside.min.x, inside.centre().y - painter.line_height(spec.type) / 2}, spec.hint,
+                     inside.width(), style);
+  else if (!enabled)
+    painter.fit_text({inside.min.x, inside.centre().y - painter.line_height(spec.type) / 2}, text,
+                     inside.width(), style);
+  else
+    note_text(painter, text, inside, {spec.type, Weight::regular, colours.primary, Source::token, {}});
+  draw_focus_ring(ui, box, touched, painter.theme().radius.chip);
+  if (wrong) {
+    const float gap = painter.px(painter.theme().space.xs);
+    response.height += gap + note_line(painter, {at.x, box.max.y + gap}, spec.width, Note::error, spec.error,
+                                       Source::catalog, Tone::quiet);
+  }
+  return response;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at).starts_with("\u2212")) {
+      plain += '-';
+      at += 2;
+    } else if (text[at] == ',') {
+      plain += '.';
+    } else if (text[at] != ' ') {
+      plain += text[at];
+    }
+  }
+  if (plain.starts_with('+')) plain.erase(0, 1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
+  if (error != std::errc() || end != plain.data() + plain.size() || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+NumberEdit number_editor(Ui& ui, std::string_view id, const Rect& box, std::string& text) {
+  Painter& painter = ui.painter;
+  const Palette& colours = painter.colour();
+  const Face& face = painter.fonts().face(TypeStyle::number, Weight::semibold);
+  const float least = painter.px(64);
+  const Rect field =
+      box.width() >= least ? box : Rect{{box.min.x, box.min.y}, {box.min.x + least, box.max.y}};
+  painter.fill(field, colours.popup, painter.px(painter.theme().radius.frame));
+  NumberEdit result;
+  const ImGuiID own = ImGui::GetID(std::string(id).c_str());
+  // opened in this frame: it takes the caret by itself
+  ImGuiStorage& storage = *ImGui::GetStateStorage();
+  const bool opened = storage.GetInt(own, -2) != ImGui::GetFrameCount() - 1;
+  storage.SetInt(own, ImGui::GetFrameCount());
+  if (opened) {
+    ImGui::SetKeyboardFocusHere();
+    ui.focus.give(own);
+  }
+  ui.focus.enter(own);
+  {
+    const EditingStyle style(painter, face, colours.primary, field.height(), painter.px(6));
+    const Edited edited = edit(id, field, text, ImGuiInputTextFlags_AutoSelectAll);
+    result.cancelled = edited.cancelled || (ImGui::IsItemDeactivated() && !edited.entered);
+    if (edited.entered) result.value = parse_number(text);
+    // a number that does not parse stays open for mending
+    if (edited.entered && !result.value) storage.SetInt(own, -2);
+  }
+  const bool wrong = !text.empty() && !parse_number(text);
+  painter.frame(field, wrong ? colours.error : colours.focus, painter.stroke(painter.theme().line.focus),
+                painter.px(painter.theme().radius.frame));
+  note_text(painter, text, field, {TypeStyle::number, Weight::semibold, colours.primary, Source::number, {}});
+  return result;
+}
+
+}  // namespace headscope::simulator
