@@ -135,13 +135,13 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit) try {
 }
 
 Result<void> write_file_atomically(const fs::path& path, std::string_view bytes) {
-  std::error_code ignored;
-  // through a symbolic link: the file that it names is replaced, the link stays
-  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
   struct stat status {};
-  const bool exists = ::stat(target.c_str(), &status) == 0;
+  const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return Error{"file.is_directory", path.string()};
-  if (exists && !S_ISREG(status.st_mode)) return write_through(target, bytes);
+  if (exists && !S_ISREG(status.st_mode)) return write_through(path, bytes);
+  // through a symbolic link: the file that it names is replaced, the link stays
+  std::error_code ignored;
+  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
   // rename() would replace a write-protected file without a word
   if (exists && ::access(target.c_str(), W_OK) != 0) return write_error(errno, path.string());
 

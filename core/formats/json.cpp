@@ -11,7 +11,7 @@ namespace headscope::core {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
-constexpr std::size_t kMaxValues = 8'000'000;
+constexpr std::size_t kMaxValues = 4'000'000;
 
 /// Line and column (in bytes, from 1) of the byte at `offset`.
 Error syntax_error(std::string_view text, std::size_t offset, const std::string& where) {

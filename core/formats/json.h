@@ -34,7 +34,7 @@ const Json* find_member(const JsonObject& object, std::string_view key);
 
 /// Parses a whole text (UTF-8). Refuses what readers disagree about: a key twice, bytes after the value, a
 /// zero byte, invalid UTF-8, numbers that no double holds; and what only an attacker writes: nesting deeper
-/// than 64, more than 8 million values. Errors: json.syntax (line, column), json.duplicate_key (key),
+/// than 64, more than 4 million values. Errors: json.syntax (line, column), json.duplicate_key (key),
 /// json.too_deep, json.too_large.
 Result<Json> parse_json(std::string_view text, const std::string& where);
 

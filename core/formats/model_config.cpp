@@ -4,6 +4,7 @@
 #include "core/formats/json.h"
 #include "core/formats/model_directory.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -182,15 +183,14 @@ Result<ModelConfig> parse_config(const std::string& text, const std::string& whe
   Members members(*object, where, "");
   read_keys(members, config);
   if (members.error()) return *members.error();
-  if (!members.has("d_head") && config.n_heads > 0 && config.d_model > 0) {
-    if (config.d_model % config.n_heads != 0)
-      return Error{
-          "config.d_head",
-          where,
-          {{"d_model", std::to_string(config.d_model)}, {"n_heads", std::to_string(config.n_heads)}}};
-    config.d_head = config.d_model / config.n_heads;
-  }
+  const bool is_split = !members.has("d_head");  // d_model is split between the heads
+  if (is_split)
+    config.d_head = config.n_heads > 0 ? std::max<std::int64_t>(config.d_model / config.n_heads, 1) : 1;
   if (Result<void> valid = validate(config, where); !valid) return valid.error();
+  if (is_split && config.d_model % config.n_heads != 0)
+    return Error{"config.d_head",
+                 where,
+                 {{"d_model", std::to_string(config.d_model)}, {"n_heads", std::to_string(config.n_heads)}}};
   return config;
 }
 
