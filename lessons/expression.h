@@ -42,9 +42,9 @@ struct ExpressionNode {
   Kind kind = Kind::number;
   int column = 1;           // in the source, in bytes from 1
   double number = 0;        // number, whole
-  std::string text;         // text: the string; name, index, call: the name; unary, binary: the operator
+  std::string text = {};    // text: the string; name, index, call: the name; unary, binary: the operator
   bool names_word = false;  // a bare name in an index or in position(): a word of the sentence
-  std::vector<int> children;
+  std::vector<int> children = {};
 };
 
 struct Expression {
@@ -61,29 +61,35 @@ struct ExpressionError {
 template <class T>
 using ExpressionResult = std::variant<T, ExpressionError>;
 
-/// Parses. Errors: expression.syntax (found, expected), expression.number, expression.unclosed_string,
-/// expression.too_deep, expression.too_long, expression.unknown_function, expression.arguments.
+/// Parses. Errors: expression.empty, expression.too_long, expression.too_deep, expression.unexpected (found),
+/// expression.unexpected_end, expression.expected (symbol, found), expression.unclosed_string,
+/// expression.number (found), expression.chained_comparison, expression.unknown_function (name, known),
+/// expression.arguments (name).
 ExpressionResult<Expression> parse_expression(std::string_view source);
 
 /// Whether the expression names no tensor, no word of the sentence and no constant of the model, so that its
 /// value could have been typed by the author: such an answer is refused.
 bool is_literal(const Expression& expression);
 
-/// What an expression may name beside the numbers.
+/// What an expression may name beside the numbers. The spans and the session must outlive it.
 struct Scope {
   const core::Session& session;
-  std::string inside;  // where short tensor names are looked up first, then outwards
-  std::span<const std::string> lesson_words =
-      {};  // the lesson's own sentence: words that the learner's lacks are bound to their position there
-  std::int64_t head = 0;            // the current head
-  std::optional<Value> given = {};  // the learner's answer
-  double tolerance = 0;             // for comparisons with `given`
+  std::string inside = {};  // where short tensor names are looked up first, then outwards
+  // The lesson's own sentence: a word that the learner's sentence lacks stands for its position in this one.
+  std::span<const std::string> lesson_words = {};
+  std::int64_t head = 0;                             // the current head
+  std::optional<Value> given = {};                   // the learner's answer
+  double tolerance = 0;                              // for comparisons with `given`
+  std::span<const core::TensorId> given_order = {};  // the learner's order, for before()
+  std::span<const std::int64_t> given_statements =
+      {};  // the statements that the learner chose (from 0), for chosen()
 };
 
-/// Evaluates. Errors: expression.unknown_name (closest), expression.unknown_tensor (closest),
-/// expression.unknown_word, expression.word_gone (the learner's sentence is too short for it),
-/// expression.ambiguous_word never (the first one counts; check tells), expression.indices (expected, found),
-/// expression.index_range, expression.type, expression.shape, expression.no_given, expression.empty.
+/// Evaluates. Errors: expression.unknown_name (name), expression.unknown_tensor (name, closest),
+/// expression.unknown_word (word), expression.word_gone (word: the learner's sentence is too short to have
+/// it), expression.indices (tensor, expected), expression.index_range (index, size), expression.not_an_index
+/// (tensor, axis), expression.not_a_number (at), expression.not_a_truth (at), expression.not_an_array (at),
+/// expression.not_comparable (at), expression.sides (at), expression.no_given (name).
 ExpressionResult<Value> evaluate(const Expression& expression, const Scope& scope);
 
 /// The tensor and cell that an expression is, where it is nothing but one: "scores[on, sat]" (cell set) or
@@ -100,12 +106,25 @@ std::optional<core::TensorId> find_tensor(const core::Graph& graph, std::string_
 /// The known short or full name that is most like `name`, for a hint.
 std::string closest_tensor(const core::Graph& graph, std::string_view name, std::string_view inside);
 
-/// The names (tensors, as written) and words (with their "#2") that an expression mentions, for the check.
+/// Whether the expression calls before() or chosen() or names `given`: only mistakes may.
+bool mentions_given(const Expression& expression);
+
+/// A name or word in an expression as written ("the#2"), for the check.
 struct Mention {
   std::string text;
   int column = 1;
 };
 std::vector<Mention> mentioned_words(const Expression& expression);
+
+/// A word of a sentence, "sat" or "the#2" for its second occurrence; and how often the word stands there.
+struct WordPlace {
+  std::optional<std::int64_t> position;
+  int n_occurrences = 0;
+  bool is_numbered = false;  // written with its "#2"
+};
+WordPlace find_word(std::string_view word, std::span<const std::string> words);
+/// The words that are fed, one per position.
+std::vector<std::string> session_words(const core::Session& session);
 
 /// Where two numbers count as equal: |a - b| ≤ 1e-5 · max(1, |a|, |b|), the rounding of single-precision
 /// sums.

@@ -1,1 +1,217 @@
-// lesson
+// Reads a lesson: front matter, then a step for every "## " heading.
+#include "lessons/lesson.h"
+
+#include "core/formats/atomic_file.h"
+#include "core/tokenizer.h"
+#include "lessons/lesson_blocks.h"
+#include "lessons/lesson_question.h"
+#include "lessons/library.h"
+#include "lessons/table_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace headscope::lessons {
+namespace {
+
+constexpr std::uint64_t kLargestFile = 4 << 20;
+
+/// Reads a block's TOML, or reports its syntax error.
+std::optional<TomlNode> parse_block(const FencedBlock& block, const std::string& file, Problems& problems) {
+  std::variant<TomlNode, TomlSyntaxError> parsed = parse_toml(block.text, block.line + 1);
+  if (auto* node = std::get_if<TomlNode>(&parsed)) return std::move(*node);
+  const auto& error = std::get<TomlSyntaxError>(parsed);
+  add_problem(problems, file, error.line, error.column, "toml.syntax", {{"message", error.message}});
+  return std::nullopt;
+}
+
+/// The value of a key that has a few names, or the fallback.
+template <class T, std::size_t n>
+T read_name(TableReader& reader, std::string_view key, T fallback,
+            const std::array<std::pair<std::string_view, T>, n>& names) {
+  const PlacedText written = reader.placed_text(key, Presence::optional);
+  if (written.line == 0) return fallback;
+  std::string known;
+  for (const auto& [name, value] : names) {
+    if (name == written.text) return value;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  reader.problem(written.line, written.column, "lesson.unknown_value",
+                 {{"key", std::string(key)}, {"value", written.text}, {"known", known}});
+  return fallback;
+}
+
+std::optional<core::Vocabulary> read_vocabulary(TableReader& reader, const std::filesystem::path& assets) {
+  const PlacedText written = reader.placed_text("vocabulary", Presence::required);
+  if (written.line == 0) return std::nullopt;
+  const auto refuse = [&](const std::string& key, std::vector<std::pair<std::string, std::string>> values) {
+    reader.problem(written.line, written.column, key, std::move(values));
+    return std::nullopt;
+  };
+  const std::filesystem::path name(written.text);
+  if (name.has_parent_path() || written.text == "..")
+    return refuse("lesson.vocabulary_name", {{"name", written.text}});
+  const std::filesystem::path path = assets / "vocabulary" / name;
+  const core::Result<std::string> text = core::read_file(path, kLargestFile);
+  if (!text)
+    return refuse("lesson.vocabulary_missing",
+                  {{"name", written.text}, {"folder", path.parent_path().string()}});
+  core::Result<core::Vocabulary> vocabulary = core::Vocabulary::parse(*text, path.string());
+  if (!vocabulary) return refuse(vocabulary.error().key, vocabulary.error().values);
+  return std::move(*vocabulary);
+}
+
+void read_model(const TomlNode& node, const std::string& file, const std::filesystem::path& assets,
+                Lesson& lesson, Problems& problems) {
+  static constexpr std::array<std::pair<std::string_view, core::Architecture>, 2> kArchitectures = {
+      {{"decoder", core::Architecture::decoder}, {"encoder", core::Architecture::encoder}}};
+  static constexpr std::array<std::pair<std::string_view, core::Objective>, 2> kObjectives = {
+      {{"language_model", core::Objective::language_model}, {"none", core::Objective::none}}};
+  static constexpr std::array<std::pair<std::string_view, core::Positions>, 3> kPositions = {
+      {{"learned", core::Positions::learned},
+       {"sinusoidal", core::Positions::sinusoidal},
+       {"none", core::Positions::none}}};
+  const std::size_t n_before = problems.size();
+  TableReader reader(node, "model", node.line, file, problems);
+  core::ModelConfig& config = lesson.model.config;
+  config.architecture = read_name(reader, "architecture", core::Architecture::decoder, kArchitectures);
+  config.objective = read_name(reader, "objective", core::Objective::language_model, kObjectives);
+  config.positions = read_name(reader, "positions", core::Positions::learned, kPositions);
+  config.d_model = reader.whole("d_model", 0, Presence::required);
+  config.n_heads = reader.whole("n_heads", 1, Presence::required);
+  config.d_head = reader.whole("d_head", config.n_heads > 0 ? config.d_model / config.n_heads : 0);
+  config.n_layers = reader.whole("n_layers", 1);
+  config.max_tokens = reader.whole("max_tokens", 64);
+  config.bias = reader.truth("bias").value_or(false);
+  config.scale_scores = reader.truth("scale_scores").value_or(true);
+  config.tokenizer =
+      core::TokenizerConfig{.kind = "word", .lower_case = reader.truth("lower_case").value_or(false)};
+  lesson.model.embedding_deviation = reader.number("embedding_deviation", 1.0);
+  const std::int64_t seed = reader.whole("seed", 0, Presence::required);
+  if (seed < 0) reader.problem(node.line, 1, "lesson.seed");
+  lesson.model.seed = static_cast<std::uint64_t>(seed);
+  if (std::optional<core::Vocabulary> vocabulary = read_vocabulary(reader, assets))
+    lesson.model.vocabulary = std::move(*vocabulary);
+  reader.finish();
+  config.vocab_size = lesson.model.vocabulary.size();
+  if (problems.size() > n_before) return;
+  const core::Result<void> valid = core::validate(config, file);
+  if (!valid) reader.problem(node.line, 1, valid.error().key, valid.error().values);
+}
+
+void read_front_matter(const Section& section, const std::string& file, const std::filesystem::path& assets,
+                       Lesson& lesson, Problems& problems) {
+  const FencedBlock* front = nullptr;
+  for (const FencedBlock& block : section.blocks) {
+    if (block.kind != "lesson")
+      add_problem(problems, file, block.line, 1, "lesson.block_outside_step", {{"kind", block.kind}});
+    else if (front)
+      add_problem(problems, file, block.line, 1, "lesson.block_twice", {{"kind", block.kind}});
+    else
+      front = &block;
+  }
+  if (!front) return add_problem(problems, file, section.line, 1, "lesson.no_front_matter");
+  const std::optional<TomlNode> node = parse_block(*front, file, problems);
+  if (!node) return;
+  TableReader reader(*node, "lesson", front->line, file, problems);
+  lesson.sentence = reader.text("sentence", Presence::required).value_or("");
+  lesson.inside = reader.text("inside", Presence::optional).value_or("");
+  const TomlNode* model = reader.find("model", Presence::required);
+  if (model && model->get<TomlTable>())
+    read_model(*model, file, assets, lesson, problems);
+  else if (model)
+    reader.problem(model->line, model->column, "lesson.expects_table",
+                   {{"key", "model"}, {"table", "lesson"}});
+  reader.finish();
+  lesson.words =
+      core::split_words(lesson.sentence, lesson.model.config.tokenizer.value_or(core::TokenizerConfig{}));
+}
+
+void read_step_block(TableReader& reader, Step& step) {
+  step.stop = reader.placed_text("stop", Presence::required);
+  step.show = reader.texts("show", Presence::optional);
+  step.head = reader.whole("head", 0);
+  step.light = reader.expression("light", Presence::optional);
+  reader.finish();
+}
+
+void read_block(const FencedBlock& block, const std::string& file, Step& step, Problems& problems) {
+  static constexpr std::array<std::string_view, 4> kKinds = {"step", "question", "experiment", "notes"};
+  if (block.kind == "lesson") return add_problem(problems, file, block.line, 1, "lesson.front_matter_place");
+  if (std::find(kKinds.begin(), kKinds.end(), block.kind) == kKinds.end())
+    return add_problem(problems, file, block.line, 1, "lesson.unknown_block", {{"kind", block.kind}});
+  const std::optional<TomlNode> node = parse_block(block, file, problems);
+  if (!node) return;
+  TableReader reader(*node, block.kind, block.line, file, problems);
+  if (block.kind == "question") {
+    step.questions.push_back(read_question(reader));
+  } else if (block.kind == "experiment") {
+    step.experiments.push_back(read_experiment(reader));
+  } else if (block.kind == "notes") {
+    step.notes = reader.markdown("text", Presence::required);
+    reader.finish();
+  } else {
+    read_step_block(reader, step);
+  }
+}
+
+Step read_step(const Section& section, const std::string& file, Problems& problems) {
+  Step step;
+  step.title = section.title;
+  step.line = section.line;
+  step.prose = parse_markdown(section.prose, section.line + 1);
+  if (step.prose.empty())
+    add_problem(problems, file, section.line, 1, "lesson.no_prose", {{"title", section.title}});
+  int n_step_blocks = 0, n_notes = 0;
+  for (const FencedBlock& block : section.blocks) {
+    const bool is_second =
+        (block.kind == "step" && ++n_step_blocks > 1) || (block.kind == "notes" && ++n_notes > 1);
+    if (is_second)
+      add_problem(problems, file, block.line, 1, "lesson.block_twice", {{"kind", block.kind}});
+    else
+      read_block(block, file, step, problems);
+  }
+  if (n_step_blocks == 0)
+    add_problem(problems, file, section.line, 1, "lesson.step_block_missing", {{"title", section.title}});
+  return step;
+}
+
+}  // namespace
+
+ParsedLesson parse_lesson(std::string_view text, const std::filesystem::path& path,
+                          const std::filesystem::path& assets) {
+  ParsedLesson parsed;
+  const std::string file = path.string();
+  const Sections sections = split_lesson(text, file, parsed.problems);
+  Lesson lesson;
+  lesson.path = path;
+  lesson.name = lesson_name(path);
+  lesson.number = lesson_number(path);
+  lesson.title = sections.lesson.title;
+  read_front_matter(sections.lesson, file, assets, lesson, parsed.problems);
+  lesson.introduction = parse_markdown(sections.lesson.prose, sections.lesson.line + 1);
+  for (const Section& section : sections.steps)
+    lesson.steps.push_back(read_step(section, file, parsed.problems));
+  if (sections.steps.empty()) add_problem(parsed.problems, file, sections.lesson.line, 1, "lesson.no_steps");
+  std::stable_sort(parsed.problems.begin(), parsed.problems.end(),
+                   [](const Problem& left, const Problem& right) {
+                     return std::pair(left.line, left.column) < std::pair(right.line, right.column);
+                   });
+  if (parsed.problems.empty()) parsed.lesson = std::move(lesson);
+  return parsed;
+}
+
+core::Result<Lesson> load_lesson(const std::filesystem::path& path, const std::filesystem::path& assets) {
+  const core::Result<std::string> text = core::read_file(path, kLargestFile);
+  if (!text) return text.error();
+  ParsedLesson parsed = parse_lesson(*text, path, assets);
+  if (!parsed.lesson) return parsed.problems.front().error;
+  return std::move(*parsed.lesson);
+}
+
+core::Result<core::Session> make_session(const Lesson& lesson) {
+  return core::Session::make(lesson.model, lesson.sentence);
+}
+
+}  // namespace headscope::lessons

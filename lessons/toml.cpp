@@ -1,1 +1,100 @@
-// toml
+// The one file that includes toml++. Turns its tree into plain data.
+#include "lessons/toml.h"
+
+#include "core/formats/atomic_file.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace headscope::lessons {
+namespace {
+
+constexpr std::uint64_t kLargestFile = 4 << 20;
+
+int place(toml::source_index number) {
+  return std::max(1, static_cast<int>(number));
+}
+
+TomlNode convert(const toml::node& node, int first_line);
+
+TomlArray convert_items(const toml::array& items, int first_line) {
+  TomlArray array;
+  for (const toml::node& item : items) array.push_back(convert(item, first_line));
+  return array;
+}
+
+TomlTable convert_members(const toml::table& members, int first_line) {
+  TomlTable table;
+  for (const auto& [key, value] : members)
+    table.emplace_back(std::string(key.str()), convert(value, first_line));
+  // toml++ sorts by key; people read in the order of the file
+  std::stable_sort(table.begin(), table.end(), [](const auto& left, const auto& right) {
+    return std::pair(left.second.line, left.second.column) <
+           std::pair(right.second.line, right.second.column);
+  });
+  return table;
+}
+
+std::string written(const toml::node& node) {
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << value; });
+  return text.str();
+}
+
+TomlNode convert(const toml::node& node, int first_line) {
+  TomlNode result;
+  result.line = place(node.source().begin.line) + first_line - 1;
+  result.column = place(node.source().begin.column);
+  result.end_line = std::max(result.line, place(node.source().end.line) + first_line - 1);
+  if (const toml::table* members = node.as_table()) {
+    result.value = convert_members(*members, first_line);
+  } else if (const toml::array* items = node.as_array()) {
+    result.value = convert_items(*items, first_line);
+  } else if (const auto* text = node.as_string()) {
+    result.value = text->get();
+  } else if (const auto* whole = node.as_integer()) {
+    result.value = whole->get();
+  } else if (const auto* real = node.as_floating_point()) {
+    result.value = real->get();
+  } else if (const auto* truth = node.as_boolean()) {
+    result.value = truth->get();
+  } else {
+    result.value = written(node);
+  }
+  return result;
+}
+
+}  // namespace
+
+const TomlNode* TomlNode::find(std::string_view key) const {
+  const TomlTable* table = get<TomlTable>();
+  if (!table) return nullptr;
+  for (const auto& [name, node] : *table)
+    if (name == key) return &node;
+  return nullptr;
+}
+
+std::variant<TomlNode, TomlSyntaxError> parse_toml(std::string_view text, int first_line) {
+  try {
+    return convert(toml::parse(text), first_line);
+  } catch (const toml::parse_error& error) {
+    const toml::source_position at = error.source().begin;
+    return TomlSyntaxError{place(at.line) + first_line - 1, place(at.column),
+                           std::string(error.description())};
+  }
+}
+
+core::Result<TomlNode> load_toml(const std::string& path) {
+  const core::Result<std::string> text = core::read_file(path, kLargestFile);
+  if (!text) return text.error();
+  std::variant<TomlNode, TomlSyntaxError> parsed = parse_toml(*text);
+  if (const auto* error = std::get_if<TomlSyntaxError>(&parsed)) {
+    const std::string where = path + ":" + std::to_string(error->line) + ":" + std::to_string(error->column);
+    return core::Error{"toml.syntax", where, {{"message", error->message}}};
+  }
+  return std::get<TomlNode>(std::move(parsed));
+}
+
+}  // namespace headscope::lessons
