@@ -118,9 +118,11 @@ struct MatrixLayout {
 struct MatrixMargins {
   float left = 0, top = 0, right = 0, bottom = 0;
 };
+/// Row captions and labels at the left, title and column labels above (or below). With both captions the
+/// column's stands at the right end of the title's line.
 MatrixMargins margins_of(const Painter& painter, const MatrixSpec& spec);
 
-/// Limits for choosing a pitch; the theme's usual cell is 56 × 44 of 62 × 44 at the most.
+/// Limits for choosing a pitch, at text scale 100%.
 struct CellLimits {
   ImVec2 smallest = {4, 4};
   ImVec2 largest = {62, 44};
@@ -129,6 +131,9 @@ struct CellLimits {
 /// smaller (fewer digits, then no numbers), at worst `smallest`; what then does not fit is paged.
 ImVec2 choose_cell(const Painter& painter, const MatrixSpec& spec, ImVec2 room,
                    const CellLimits& limits = {});
+
+/// Room that the pager takes under a matrix that does not fit.
+float pager_height(const Painter& painter);
 
 /// Places it with the top left cell at `origin`. `room` limits what is drawn (paging); {0, 0}: no limit.
 MatrixLayout place_matrix(const Painter& painter, const MatrixSpec& spec, ImVec2 origin, ImVec2 cell,
@@ -144,16 +149,18 @@ void draw_column_band(Painter& painter, const MatrixLayout& from, const MatrixLa
 
 struct MatrixResponse {
   std::optional<CellIndex> hovered, clicked, double_clicked;
-  std::optional<MatrixPage> turned;  // a pager button was pressed
-  bool focused = false;              // it has the keyboard
-  std::optional<CellIndex> moved;    // arrows, Home, End moved the focus cell to here
+  std::optional<MatrixPage> turned;  // a pager button was pressed, or the focus left the page
+  bool focused = false;              // it has the keyboard: draw the focus cell
+  std::optional<CellIndex> moved;    // arrows, Home, End, Page moved the focus cell to here
   bool entered = false;              // Enter on the focus cell
 };
-/// Pointer and keyboard; call after draw_matrix. `words` of the pager come from the caller's catalog.
+/// The pager's words from the caller's catalog, filled in: "rows 1 to 12 of 64".
 struct PagerWords {
-  std::string rows;  // "rows 1 to 12 of 64", already filled in
+  std::string rows;
   std::string columns;
 };
+/// Pointer, keyboard and pager; call after draw_matrix. A number editor over a cell must come before it: the
+/// first of two controls in one place gets the pointer.
 MatrixResponse matrix_input(Ui& ui, std::string_view id, const MatrixSpec& spec, const MatrixLayout& layout,
                             const PagerWords& words = {});
 

@@ -1,0 +1,149 @@
+// Title, captions and labels of a matrix, and the bands that join one matrix to the next.
+#include "simulator/widgets/matrix_parts.h"
+
+#include <string>
+
+namespace headscope::simulator {
+
+using namespace matrix_parts;
+
+namespace {
+
+constexpr float kBandOutset = 4;
+
+void draw_row_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  const bool before = has_row_labels(spec, LabelPlace::before);
+  if (!before && !has_row_labels(spec, LabelPlace::after)) return;
+  const float gap = painter.px(kLabelGap), most = painter.px(kLongestLabel);
+  float next_free = -1e9F;
+  for (int row = layout.first_row; row < layout.first_row + layout.rows; ++row) {
+    const auto index = static_cast<std::size_t>(row);
+    if (index >= spec.row_labels.size()) break;
+    const AxisLabel& label = spec.row_labels[index];
+    const TextStyle style = row_label_style(spec, label, painter);
+    const float height = painter.line_height(style.type);
+    const float y = layout.rect_of({row, layout.first_column}).centre().y - height / 2;
+    // rows lower than a line: as many labels as there is room for, the lit ones always
+    const float text = height * 0.8F;
+    if (label.lit == Concept::none && y < next_free) continue;
+    next_free = y + (layout.cell.y < text ? text : 0);
+    if (before)
+      painter.fit_text({layout.cells.min.x - gap - most, y}, label.text, most, style, Align::right);
+    else
+      painter.fit_text({layout.cells.max.x + gap, y}, label.text, most, style);
+  }
+}
+
+TextStyle column_label_style(const Painter& painter, const AxisLabel& label, TypeStyle type) {
+  const bool lit = label.lit != Concept::none;
+  const ImU32 idle = type == TypeStyle::small ? painter.colour().tertiary : painter.colour().secondary;
+  return {type, lit ? Weight::semibold : Weight::regular, lit ? painter.theme().hue(label.lit) : idle,
+          label.source, "column_label"};
+}
+
+/// Words at the size of numbers when all fit their columns, else small; channels are small always.
+TypeStyle column_label_type(const Painter& painter, const MatrixSpec& spec, float room) {
+  for (const AxisLabel& label : spec.column_labels)
+    if (label.source != Source::token ||
+        painter.width_of(label.text, {.type = TypeStyle::number, .weight = Weight::semibold}) > room)
+      return TypeStyle::small;
+  return TypeStyle::number;
+}
+
+void draw_column_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  if (spec.column_label_place == LabelPlace::hidden || spec.column_labels.empty()) return;
+  const float room = layout.cell.x - painter.px(4);
+  const TypeStyle type = column_label_type(painter, spec, room);
+  const float y = label_line_top(painter, spec, layout) +
+                  (painter.line_height(TypeStyle::number) - painter.line_height(type)) / 2;
+  for (int column = layout.first_column; column < layout.first_column + layout.columns; ++column) {
+    const auto index = static_cast<std::size_t>(column);
+    if (index >= spec.column_labels.size()) break;
+    const AxisLabel& label = spec.column_labels[index];
+    const TextStyle style = column_label_style(painter, label, type);
+    const float middle = layout.rect_of({layout.first_row, column}).centre().x;
+    // narrow columns name only the lit one, in full; half a word helps nobody
+    const float width = painter.width_of(label.text, style);
+    const bool narrow = room < painter.px(18) && width > room;
+    if (narrow && label.lit == Concept::none) continue;
+    if (narrow)
+      painter.text({middle - width / 2, y}, label.text, style);
+    else
+      painter.fit_text({middle - room / 2, y}, label.text, room, style, Align::centre);
+  }
+}
+
+void draw_captions(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  if (!has_label_line(spec)) return;
+  const std::string& at_left = spec.row_caption.empty() ? spec.column_caption : spec.row_caption;
+  const float y = label_line_top(painter, spec, layout) +
+                  (painter.line_height(TypeStyle::number) - painter.line_height(TypeStyle::small)) / 2;
+  if (!at_left.empty())
+    painter.text_to({layout.cells.min.x - painter.px(kLabelGap), y}, at_left, caption_style(painter));
+}
+
+void draw_title_above(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  const float top = title_line_top(painter, spec, layout), line = painter.line_height(TypeStyle::label);
+  const float small_top = top + (line - painter.line_height(TypeStyle::small)) / 2;
+  const MatrixTitle& title = spec.title;
+  float left = layout.cells.min.x, right = layout.cells.max.x;
+  if (caption_is_up(spec))
+    right = painter.text_to({right, small_top}, spec.column_caption, caption_style(painter)).min.x -
+            painter.px(12);
+  if (spec.title_place != TitlePlace::above || title.text.empty()) return;
+  if (title.hue != Concept::none)
+    left = painter.tag_in_line({left, top}, title.hue, TypeStyle::label).max.x + painter.px(kTagGap);
+  const float room = std::max(right, layout.cells.min.x + painter.px(kShortestTitle)) - left;
+  const Rect words = painter.fit_text(
+      {left, top}, title.text, room,
+      {TypeStyle::label, Weight::semibold, painter.theme().hue(title.hue), title.source, "title"});
+  const std::string& aside = title.note.empty() ? title.path : title.note;
+  const float left_over = right - words.max.x - painter.px(12);
+  if (aside.empty() || left_over < painter.px(48)) return;
+  const TextStyle style{TypeStyle::small, Weight::of_style, painter.colour().tertiary,
+                        title.note.empty() ? Source::tensor : Source::catalog, "title_aside"};
+  painter.fit_text({right - left_over, small_top}, aside, left_over, style, Align::right);
+}
+
+void draw_title_below(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  const float below =
+      labels_are_below(spec) ? painter.px(kColumnLabelGap) + painter.line_height(TypeStyle::number) : 0;
+  const float top = layout.cells.max.y + below + painter.px(kTitleGap);
+  const float width =
+      std::min(title_width(painter, spec.title), std::max(layout.cells.width(), painter.px(kShortestTitle)));
+  float left = layout.cells.max.x - width;
+  if (spec.title.hue != Concept::none)
+    left = painter.tag_in_line({left, top}, spec.title.hue, TypeStyle::label).max.x + painter.px(kTagGap);
+  painter.fit_text(
+      {left, top}, spec.title.text, layout.cells.max.x - left,
+      {TypeStyle::label, Weight::semibold, painter.theme().hue(spec.title.hue), spec.title.source, "title"});
+}
+
+void draw_band(Painter& painter, const Rect& box) {
+  painter.fill(box.grown(painter.px(kBandOutset)), painter.colour().inset,
+               painter.px(painter.theme().radius.key));
+}
+
+}  // namespace
+
+void matrix_parts::draw_matrix_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  draw_row_labels(painter, spec, layout);
+  draw_column_labels(painter, spec, layout);
+  draw_captions(painter, spec, layout);
+  if (has_title_above(spec)) draw_title_above(painter, spec, layout);
+  if (has_title_below(spec)) draw_title_below(painter, spec, layout);
+}
+
+void draw_row_band(Painter& painter, const MatrixLayout& from, const MatrixLayout& to, int row) {
+  if (!from.shows({row, from.first_column}) || !to.shows({row, to.first_column})) return;
+  draw_band(painter, joined(from.rect_of(row, from.first_column, 1, from.columns),
+                            to.rect_of(row, to.first_column, 1, to.columns)));
+}
+
+void draw_column_band(Painter& painter, const MatrixLayout& from, const MatrixLayout& to, int column) {
+  if (!from.shows({from.first_row, column}) || !to.shows({to.first_row, column})) return;
+  draw_band(painter, joined(from.rect_of(from.first_row, column, from.rows, 1),
+                            to.rect_of(to.first_row, column, to.rows, 1)));
+}
+
+}  // namespace headscope::simulator
