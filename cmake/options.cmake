@@ -1,7 +1,9 @@
 # Compiler options that every target of the project shares, on one interface target.
 add_library(headscope_options INTERFACE)
 target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
-                                                   -Wold-style-cast -Wnon-virtual-dtor)
+                                                   -Wold-style-cast -Wnon-virtual-dtor
+                                                   # designated initialisers leave fields at their defaults on purpose
+                                                   -Wno-missing-field-initializers)
 if(HEADSCOPE_WERROR)
   target_compile_options(headscope_options INTERFACE -Werror)
 endif()

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 namespace headscope::core {
 namespace {
@@ -78,6 +80,7 @@ Result<void> Session::set(std::string sentence, Edits edits) {
       workspace_ = std::move(before);
       return valid.error();
     }
+  set_inputs(graph_, unedited_, *fed);
   text_ = std::move(sentence);
   sentence_ = *std::move(tokens);
   edits_ = std::move(edits);
@@ -111,6 +114,12 @@ void Session::compute() {
                                   : Token{vocabulary_.token(fed[position]), fed[position],
                                           vocabulary_.is_spare(fed[position])});
   }
+}
+
+double Session::unedited_value(TensorId tensor, const Cell& cell) const {
+  const auto at = static_cast<std::size_t>(unedited_.shape(tensor).flat(cell));
+  return graph_.spec(tensor).element == Element::real ? static_cast<double>(unedited_.values(tensor)[at])
+                                                      : unedited_.integers(tensor)[at];
 }
 
 Result<void> Session::check_edit(TensorId tensor, const Cell& cell, double value) const {

@@ -48,6 +48,9 @@ class Session {
   const std::string& text() const { return text_; }
   const Sentence& sentence() const { return sentence_; }
   const Edits& edits() const { return edits_; }
+  /// What the cell held before the learner's edit: a parameter as made or loaded, an input as typed.
+  /// Precondition: an input's or a parameter's cell.
+  double unedited_value(TensorId tensor, const Cell& cell) const;
   const std::optional<std::uint64_t>& seed() const { return seed_; }
   /// What was loaded with a warning (NaN in the weights).
   const std::vector<Error>& warnings() const { return warnings_; }
@@ -71,7 +74,7 @@ class Session {
   std::optional<std::uint64_t> seed_;
   std::vector<Error> warnings_;
   Workspace<float> workspace_;
-  Workspace<float> unedited_;  // the parameters as made or loaded
+  Workspace<float> unedited_;  // parameters as made or loaded, inputs as typed
   std::string text_;
   Sentence sentence_;
   std::vector<Token> positions_;

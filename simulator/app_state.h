@@ -38,10 +38,10 @@ struct AppState {
   std::vector<lessons::LessonEntry> library;
   lessons::LessonRunner runner;
   core::Session session;
-  core::Cursor cursor;                 // over the operations; follows the lesson's step until moved
-  std::vector<CellAddress> trail;      // cells that the learner locked and followed; the last one is lit
-  std::vector<Document> undo, redo;    // the nearest last
-  std::optional<core::Error> message;  // the last action's failure, shown until the next action
+  core::Cursor cursor = core::Cursor();  // over the operations; follows the lesson's step until moved
+  std::vector<CellAddress> trail = {};   // cells that the learner locked and followed; the last one is lit
+  std::vector<Document> undo = {}, redo = {};  // the nearest last
+  std::optional<core::Error> message = {};     // the last action's failure, shown until the next action
   Appearance appearance = Appearance::light;
   Layout layout = Layout::study;
   Playing playing = Playing::no;

@@ -1,6 +1,7 @@
 #include "simulator/narration.h"
 
 #include "core/influence.h"
+#include "lessons/number_text.h"
 #include "simulator/slice.h"
 #include "simulator/tensor_facts.h"
 
@@ -205,6 +206,8 @@ class Narrator {
     const NumberKind kind = term_kind(session_.graph().spec(narration_.cell.tensor));
     double sum = 0;
     for (const core::Term& term : explanation_.terms) sum += term.value;
+    if (explanation_.n_masked > 0 && explanation_.combine == Combine::share)
+      narration_.left_out = text_.text("explainer.left_out", {{"n", std::to_string(explanation_.n_masked)}});
     if (explanation_.combine == Combine::share) {
       narration_.sum_word = text_.text("explainer.sum");
       narration_.sum = format_number(sum, kind, rules_);

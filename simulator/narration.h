@@ -58,7 +58,8 @@ struct Narration {
   std::vector<NarratedTerm> terms;
   std::optional<std::size_t> chosen;  // the term whose share the cell is
   std::string sum_word, sum;          // empty with fewer than two terms
-  std::string conclusion;             // Markdown: "0.57 ÷ 2.31 = 0.25"; keys left out
+  std::string conclusion;             // "0.57 ÷ 2.31 = 0.25", of a share
+  std::string left_out;               // how many keys the mask left out of the sum
   std::string check;                  // "equals the stored value, 2.8940291", or how far it is off
   bool check_holds = true;
   std::string rounded;  // where the displayed terms visibly miss the displayed sum

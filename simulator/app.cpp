@@ -1,0 +1,151 @@
+#include "simulator/app.h"
+
+#include "simulator/panels/regions.h"
+#include "simulator/shortcuts.h"
+#include "simulator/widgets/controls.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::simulator {
+namespace {
+
+/// Seconds that an operation stays on the screen when playing at speed 1.
+constexpr double kSecondsPerOperation = 1.5;
+
+Sizing sizing_of(const AppState& state) {
+  return state.layout == Layout::presentation ? Sizing::presentation : Sizing::normal;
+}
+
+/// Below 960: one column, lesson and explainer in turn; a lit cell asks for the explainer.
+void draw_tabs(Panel& panel, const Rect& box) {
+  if (panel.view.is_locked)
+    draw_explainer(panel, box);
+  else
+    draw_lesson(panel, box);
+}
+
+void draw_study(Panel& panel, ImVec2 window) {
+  const WindowRegions regions = arrange_regions(panel.painter(), window);
+  draw_top_bar(panel, regions.top_bar);
+  if (regions.tabs)
+    draw_tabs(panel, regions.lesson);
+  else
+    draw_lesson(panel, regions.lesson);
+  Rect stage = regions.stage;
+  // the drawer comes when a cell is held, and the stage keeps what it leaves
+  const bool has_drawer = regions.drawer && panel.view.is_locked;
+  if (has_drawer) stage.max.x = regions.drawer->min.x;
+  draw_stage(panel, stage);
+  if (regions.explainer) draw_explainer(panel, *regions.explainer);
+  if (has_drawer) draw_explainer(panel, *regions.drawer);
+  draw_transport(panel, regions.transport);
+}
+
+}  // namespace
+
+App::App(AppState state, Words words, Theme light, Theme dark)
+    : state_(std::move(state)), words_(std::move(words)), themes_{std::move(light), std::move(dark)} {
+  view_ = make_view(state_, words_, theme().numbers, std::nullopt);
+}
+
+core::Result<App> App::make(AppState state, Words words) {
+  const std::filesystem::path file = state.assets / "theme.toml";
+  core::Result<Theme> light = load_theme(file, Variant::light);
+  if (!light) return light.error();
+  core::Result<Theme> dark = load_theme(file, Variant::dark);
+  if (!dark) return dark.error();
+  return App(std::move(state), std::move(words), *std::move(light), *std::move(dark));
+}
+
+core::Result<App> App::make(AppState state, const std::string& language) {
+  core::Result<Words> words = Words::load(state.assets, language);
+  if (!words) return words.error();
+  return make(std::move(state), *std::move(words));
+}
+
+core::Result<platform::FontAtlas> App::prepare(const platform::DisplayScale& scale) {
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  const auto wanted = static_cast<float>(state_.text_scale * static_cast<double>(scale.interface_scale));
+  if (!fonts_) {
+    core::Result<Fonts> fonts = Fonts::build(atlas, theme(), wanted, sizing_of(state_));
+    if (!fonts) return fonts.error();
+    fonts_ = *std::move(fonts);
+    return platform::FontAtlas::rebuilt;
+  }
+  if (fonts_->text_scale() == wanted && fonts_->sizing() == sizing_of(state_) && !fonts_->needs_rebuild())
+    return platform::FontAtlas::unchanged;
+  if (core::Result<void> rebuilt = fonts_->rebuild(atlas, theme(), wanted, sizing_of(state_)); !rebuilt)
+    return rebuilt.error();
+  follow_up_ = true;
+  return platform::FontAtlas::rebuilt;
+}
+
+void App::apply(const Action& action) {
+  apply_action(state_, action);
+  follow_up_ = true;
+  refresh_view();
+}
+
+void App::refresh_view() {
+  const std::optional<CellAddress> previewed = state_.trail.empty() ? window_.pointed.cell : std::nullopt;
+  if (view_.revision == state_.revision && view_.previewed == previewed) return;
+  view_ = make_view(state_, words_, theme().numbers, previewed);
+  follow_up_ = true;
+}
+
+void App::play(double time, Actions& actions) {
+  if (state_.playing == Playing::no) {
+    window_.play_since = time;
+    return;
+  }
+  if (time - window_.play_since < kSecondsPerOperation / window_.speed) return;
+  window_.play_since = time;
+  actions.push_back(NextOperation{});
+}
+
+double App::next_frame_within(double time) const {
+  if (follow_up_) return 0;
+  if (state_.playing == Playing::no) return platform::kOnInput;
+  return std::max(0.0, window_.play_since + kSecondsPerOperation / window_.speed - time);
+}
+
+platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) {
+  follow_up_ = false;
+  const ImVec2 size{frame.width, frame.height};
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::Begin("headscope", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
+  if (record) record->clear();
+
+  window_.focus.begin_frame();
+  window_.seen = std::exchange(window_.pointed, {});
+
+  Actions actions;
+  Painter painter(*ImGui::GetWindowDrawList(), theme(), *fonts_, record);
+  Ui ui{painter, window_.focus};
+  Panel panel{ui, state_, view_, words_, window_, actions, frame.time};
+  if (state_.layout == Layout::presentation)
+    draw_presentation(panel, {{0, 0}, size});
+  else
+    draw_study(panel, size);
+  if (window_.help == Shown::yes) draw_help(panel, {{0, 0}, size});
+  read_shortcuts(panel);
+  play(frame.time, actions);
+  ImGui::End();
+  ImGui::PopStyleVar(3);
+
+  for (const Action& action : actions) apply_action(state_, action);
+  if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;
+  refresh_view();
+  return {.within = next_frame_within(frame.time),
+          .title = words_.text.text("window.title", {{"lesson", state_.lesson().title}})};
+}
+
+}  // namespace headscope::simulator

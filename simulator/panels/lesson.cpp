@@ -1,0 +1,157 @@
+// The lesson: where we are in it, its prose, its questions (predict, then reveal) and its experiments.
+#include "simulator/panels/panel.h"
+#include "simulator/panels/prose.h"
+#include "simulator/panels/question.h"
+#include "simulator/widgets/controls.h"
+#include "simulator/widgets/scroll_area.h"
+
+#include <algorithm>
+#include <string>
+
+namespace headscope::simulator {
+namespace {
+
+float draw_title(Panel& panel, ImVec2 at, float width) {
+  const RichBlock title = lay_out(panel.painter(), {Run{.text = panel.view.step.title}},
+                                  {.type = TypeStyle::title, .width = width, .role = "step_title"});
+  draw(panel.painter(), at, title);
+  return title.height;
+}
+
+/// What the learner's own sentence and numbers do to the lesson, and the way back. Returns the height.
+float draw_own_changes(Panel& panel, ImVec2 at, float width) {
+  const core::Session& session = panel.state.session;
+  float y = at.y;
+  const auto note = [&](const std::string& words) {
+    y += note_line(panel.painter(), {at.x, y}, width, Note::warning, words) + panel.px(4);
+  };
+  const auto take_back = [&](std::string_view id, const Action& action) {
+    const std::string word = panel.text("lesson.take_back");
+    if (button(panel.ui, id, {at.x, y}, word).clicked) panel.actions.push_back(action);
+    y += button_size(panel.painter(), word).y + panel.px(panel.theme().space.m);
+  };
+  if (session.text() != panel.state.lesson().sentence) {
+    note(panel.text("lesson.own_sentence", {{"sentence", panel.state.lesson().sentence}}));
+    take_back("restore_sentence", RestoreSentence{});
+  }
+  if (!session.edits().empty()) {
+    const std::size_t n_edits = session.edits().size();
+    note(n_edits == 1 ? panel.text("lesson.own_number")
+                      : panel.text("lesson.own_numbers", {{"n", std::to_string(n_edits)}}));
+    take_back("restore_cells", RestoreCells{});
+  }
+  for (const core::Error& notice : panel.view.step.notices) note(panel.words.text.error(notice));
+  return y - at.y;
+}
+
+/// Words that the vocabulary lacks, and a sentence that was cut.
+float draw_sentence_notices(Panel& panel, ImVec2 at, float width) {
+  const core::Session& session = panel.state.session;
+  float y = at.y;
+  const auto note = [&](const std::string& words) {
+    y += note_line(panel.painter(), {at.x, y}, width, Note::warning, words) + panel.px(6);
+  };
+  std::vector<const core::Token*> unknown;
+  for (const core::Token& token : session.sentence().tokens)
+    if (token.is_unknown) unknown.push_back(&token);
+  if (unknown.size() == 1)
+    note(panel.text("notice.unknown_word",
+                    {{"word", unknown[0]->text}, {"row", session.vocabulary().token(unknown[0]->id)}}));
+  if (unknown.size() > 1) note(panel.text("notice.unknown_words", {{"n", std::to_string(unknown.size())}}));
+  if (session.sentence().n_cut > 0)
+    note(panel.text("notice.cut", {{"n", std::to_string(session.sentence().tokens.size())},
+                                   {"cut", std::to_string(session.sentence().n_cut)}}));
+  return y - at.y;
+}
+
+float draw_experiment(Panel& panel, ImVec2 at, float width, const lessons::ExperimentView& experiment) {
+  const Palette& colour = panel.painter().colour();
+  float y = at.y;
+  panel.painter().text({at.x, y}, panel.text("lesson.try"),
+                       {.type = TypeStyle::small, .weight = Weight::semibold, .colour = colour.secondary});
+  y += panel.painter().line_height(TypeStyle::small) + panel.px(6);
+  y += draw_prose(panel, {at.x, y}, width, experiment.task, {.colour = colour.primary}) + panel.px(8);
+  if (experiment.error) {
+    y += note_line(panel.painter(), {at.x, y}, width, Note::warning,
+                   panel.words.text.error(*experiment.error));
+  } else if (experiment.is_reached || experiment.was_reached) {
+    y += note_line(panel.painter(), {at.x, y}, width, Note::success, panel.text("lesson.goal_reached"));
+  } else {
+    const RichBlock open =
+        lay_out(panel.painter(), {Run{.text = panel.text("lesson.goal_open"), .source = Source::catalog}},
+                {.type = TypeStyle::label, .width = width, .colour = colour.tertiary});
+    draw(panel.painter(), {at.x, y}, open);
+    y += open.height + panel.px(4);
+    y += draw_prose(panel, {at.x, y}, width, experiment.hint,
+                    {.type = TypeStyle::label, .colour = colour.secondary});
+  }
+  return y - at.y;
+}
+
+/// After the last step: the way to the next lesson.
+float draw_end(Panel& panel, ImVec2 at) {
+  if (!lessons::is_last_step(panel.state.runner)) return 0;
+  const auto& library = panel.state.library;
+  const auto here = std::ranges::find(library, panel.state.lesson().number, &lessons::LessonEntry::number);
+  float y = at.y + panel.px(panel.theme().space.xl);
+  panel.painter().text({at.x, y}, panel.text("lesson.end"),
+                       {.type = TypeStyle::label, .colour = panel.painter().colour().tertiary});
+  y += panel.painter().line_height(TypeStyle::label) + panel.px(8);
+  if (here == library.end() || here + 1 == library.end()) return y - at.y;
+  const std::string word = panel.text("lesson.next_lesson");
+  if (button(panel.ui, "next_lesson", {at.x, y}, word, Emphasis::dark).clicked)
+    panel.actions.push_back(OpenLesson{(here + 1)->name});
+  return y + button_size(panel.painter(), word).y - at.y;
+}
+
+float draw_content(Panel& panel, ImVec2 at, float width) {
+  const Palette& colour = panel.painter().colour();
+  const float section = panel.px(panel.theme().space.xl);
+  float y = at.y;
+  y += draw_own_changes(panel, {at.x, y}, width);
+  y += draw_sentence_notices(panel, {at.x, y}, width);
+  y += draw_title(panel, {at.x, y}, width) + panel.px(panel.theme().space.m);
+  if (!panel.view.step.introduction.empty())
+    y += draw_prose(panel, {at.x, y}, width, panel.view.step.introduction, {.colour = colour.secondary}) +
+         panel.px(panel.theme().space.paragraph);
+  y += draw_prose(panel, {at.x, y}, width, panel.view.step.prose, {.colour = colour.secondary});
+  for (std::size_t index = 0; index < panel.view.step.questions.size(); ++index) {
+    y += section;
+    y += draw_question(panel, {at.x, y}, width, index);
+  }
+  for (const lessons::ExperimentView& experiment : panel.view.step.experiments) {
+    y += section;
+    y += draw_experiment(panel, {at.x, y}, width, experiment);
+  }
+  y += draw_end(panel, {at.x, y});
+  return y - at.y + section;
+}
+
+}  // namespace
+
+void draw_lesson(Panel& panel, const Rect& box) {
+  Painter& painter = panel.painter();
+  painter.fill(box, painter.colour().chrome);
+  const float gutter = panel.px(panel.theme().space.gutter) * (box.width() < panel.px(360) ? 0.6f : 1.0f);
+  const ImVec2 top{box.min.x + gutter, box.min.y + panel.px(36)};
+  const float width = box.width() - 2 * gutter;
+  const auto number = static_cast<int>(panel.view.step.step) + 1,
+             all = static_cast<int>(panel.view.step.n_steps);
+  const Rect dashes = progress_dashes(
+      painter, top, panel.text("lesson.step", {{"step", std::to_string(number)}, {"n", std::to_string(all)}}),
+      number, all);
+
+  const float pad = panel.px(4);  // for focus rings at the text's edge
+  const Rect area{{top.x - pad, dashes.max.y + panel.px(12)},
+                  {box.max.x - panel.px(6), box.max.y - panel.px(4)}};
+  ScrollArea scroll(panel.ui, "lesson", area);
+  if (panel.window.scrolled_step != panel.view.step.step) {
+    scroll.scroll_to_top();
+    panel.window.scrolled_step = panel.view.step.step;
+  }
+  Ui inner{scroll.painter(), panel.ui.focus};
+  Panel inside = panel.with(inner);
+  scroll.set_content_height(draw_content(inside, {scroll.origin().x + pad, scroll.origin().y}, width));
+}
+
+}  // namespace headscope::simulator

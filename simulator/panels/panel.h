@@ -1,0 +1,84 @@
+// What every panel is given, and what belongs to the window alone (drafts, hover, pages): not the learner's
+// work, so not part of the state.
+#pragma once
+
+#include "simulator/actions.h"
+#include "simulator/view.h"
+#include "simulator/widgets/interaction.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope::simulator {
+
+/// What the learner is about to answer, before "Check".
+struct Draft {
+  std::string number;
+  std::vector<std::int64_t> choices;  // statements chosen, or the order so far
+};
+
+/// A number field that stands open over a cell.
+struct CellEdit {
+  CellAddress address;
+  std::string text;
+};
+
+/// What the pointer is over.
+struct Pointed {
+  std::optional<CellAddress> cell;       // on a matrix
+  std::optional<CellAddress> factor;     // a term or link that names a cell elsewhere
+  std::optional<std::size_t> term;       // of the narration
+  std::optional<core::TensorId> tensor;  // a link in prose, or a picture in the strip
+  bool operator==(const Pointed&) const = default;
+};
+
+enum class Shown : std::uint8_t { no, yes };
+
+struct WindowState {
+  Focus focus;
+  Pointed seen;                           // what the pointer lit in the last frame: drawn now
+  Pointed pointed;                        // what it finds in this one
+  std::map<core::Axis, int> first_shown;  // pages of matrices too large for the stage
+  std::optional<CellEdit> edit;
+  std::optional<std::string> sentence_draft;  // while the field is being typed in
+  std::map<lessons::ItemId, Draft> drafts;
+  Shown help = Shown::no;
+  Shown explainer_drawer = Shown::yes;  // narrow windows only
+  double speed = 1;
+  double play_since = 0;           // time of the last operation played
+  double pointer_moved_at = -100;  // presentation: chrome shows while the pointer moves
+  std::size_t scrolled_step = 0;   // the step for which the prose was scrolled to its top
+};
+
+/// One frame's errand for a panel.
+struct Panel {
+  Ui& ui;
+  const AppState& state;
+  const View& view;
+  const Words& words;
+  WindowState& window;
+  Actions& actions;
+  double time = 0;
+
+  Painter& painter() const { return ui.painter; }
+  const Theme& theme() const { return ui.painter.theme(); }
+  float px(float length) const { return ui.painter.px(length); }
+  std::string text(std::string_view key, const lessons::TextValues& values = {}) const {
+    return words.text.text(key, values);
+  }
+  /// The same panel drawing through another Ui (a scroll area's).
+  Panel with(Ui& other) const { return {other, state, view, words, window, actions, time}; }
+};
+
+void draw_top_bar(Panel& panel, const Rect& box);
+void draw_lesson(Panel& panel, const Rect& box);
+void draw_stage(Panel& panel, const Rect& box);
+void draw_explainer(Panel& panel, const Rect& box);
+void draw_transport(Panel& panel, const Rect& box);
+void draw_help(Panel& panel, const Rect& box);
+void draw_presentation(Panel& panel, const Rect& box);
+
+}  // namespace headscope::simulator

@@ -1,0 +1,16 @@
+// Presentation: the stage alone in a room's sizes, one formula, its numbers, a line of progress.
+#include "simulator/panels/panel.h"
+#include "simulator/panels/prose.h"
+#include "simulator/widgets/controls.h"
+
+namespace headscope::simulator {
+
+void draw_presentation(Panel& panel, const Rect& box) {
+  draw_stage(panel, {box.min, {box.max.x, box.max.y - panel.px(24)}});
+  Painter& painter = panel.painter();
+  painter.fill({{box.min.x, box.max.y - panel.px(24)}, box.max}, painter.colour().stage);
+  progress_line(painter, {box.min.x + panel.px(48), box.max.y - panel.px(16)}, box.width() - panel.px(96),
+                static_cast<int>(panel.view.step.step) + 1, static_cast<int>(panel.view.step.n_steps));
+}
+
+}  // namespace headscope::simulator

@@ -1,0 +1,160 @@
+// The stage: the operation strip, the title with its formula, the matrices, and the printed scale.
+#include "simulator/panels/operation_strip.h"
+#include "simulator/panels/panel.h"
+#include "simulator/panels/stage_layout.h"
+#include "simulator/rich_text.h"
+#include "simulator/tensor_facts.h"
+#include "simulator/widgets/controls.h"
+#include "simulator/widgets/scale_bar.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace headscope::simulator {
+namespace {
+
+/// The tensor that the stage's title is about.
+core::TensorId subject(const Panel& panel) {
+  if (panel.view.stage.operation)
+    return core::result(panel.state.session.graph().operations()[*panel.view.stage.operation]);
+  if (panel.view.step.stop && panel.state.cursor.position() == panel.view.step.cursor)
+    return *panel.view.step.stop;
+  return panel.view.stage.items.back().slice.tensor;
+}
+
+/// The heads to choose from, at the right of the title. Returns the width used.
+float draw_head_choice(Panel& panel, ImVec2 top_right) {
+  const std::int64_t n_heads = panel.state.session.config().n_heads;
+  const bool has_heads = std::ranges::any_of(panel.view.stage.items, [&](const StageItem& item) {
+    return panel.state.session.graph().spec(item.slice.tensor).shape.find(core::Axis::head) >= 0;
+  });
+  if (n_heads < 2 || !has_heads) return 0;
+  Painter& painter = panel.painter();
+  const float gap = panel.px(panel.theme().space.xs);
+  float x = top_right.x;
+  for (std::int64_t head = n_heads - 1; head >= 0; --head) {
+    const std::string word = std::to_string(head);
+    x -= chip_size(painter, word).x;
+    const Chosen chosen = head == panel.view.step.head ? Chosen::yes : Chosen::no;
+    if (chip(panel.ui, "head" + word, {x, top_right.y}, word, chosen, Source::number).clicked)
+      panel.actions.push_back(ChooseHead{head});
+    x -= gap;
+  }
+  const TextStyle style{.type = TypeStyle::label, .colour = painter.colour().tertiary};
+  const std::string label = panel.text("stage.head_word");
+  const float label_y = top_right.y + (chip_size(painter, "0").y - painter.line_height(TypeStyle::label)) / 2;
+  const Rect box = painter.text_to({x - gap, label_y}, label, style);
+  return top_right.x - box.min.x;
+}
+
+/// "6 × 4 with 4 × 6 gives 6 × 6" of a product; empty for others.
+std::string shape_words(const Panel& panel) {
+  const StagePlan& plan = panel.view.stage;
+  if (plan.shape != StageShape::product) return {};
+  const Slice& left = plan.items.front().slice;
+  const Slice& upper = plan.items[1].slice;
+  const Slice& result = plan.items.back().slice;
+  const auto n = [](const SliceSide& side) { return std::to_string(side.size); };
+  return panel.text("stage.shape", {{"left_rows", n(left.rows)},
+                                    {"left_columns", n(left.columns)},
+                                    {"upper_rows", n(upper.rows)},
+                                    {"upper_columns", n(upper.columns)},
+                                    {"rows", n(result.rows)},
+                                    {"columns", n(result.columns)}});
+}
+
+std::string head_words(const Panel& panel) {
+  const std::int64_t n_heads = panel.state.session.config().n_heads;
+  if (panel.state.session.graph().spec(subject(panel)).shape.find(core::Axis::head) < 0) return {};
+  if (n_heads == 1) return panel.text("stage.one_head");
+  return panel.text("stage.head", {{"head", std::to_string(panel.view.step.head)},
+                                   {"number", std::to_string(panel.view.step.head + 1)},
+                                   {"n", std::to_string(n_heads)}});
+}
+
+/// The formula and what it says, from `at` down within `width`. Returns the height.
+float draw_formula(Panel& panel, ImVec2 at, float width) {
+  const std::string key = text_key(panel.state.session.graph().spec(subject(panel)));
+  Painter& painter = panel.painter();
+  float y = at.y;
+  if (panel.view.stage.operation && panel.words.formulas.has(key + ".formula"))
+    if (core::Result<std::vector<Run>> runs =
+            parse_formula(panel.words.formulas.text(key + ".formula"), Source::tensor)) {
+      const RichBlock block =
+          lay_out(painter, *std::move(runs), {.type = TypeStyle::formula, .width = width});
+      draw(painter, {at.x, y}, block);
+      y += block.height + panel.px(panel.theme().space.xs);
+    }
+  const auto line = [&](const std::string& words, ImU32 colour) {
+    if (words.empty()) return;
+    const RichBlock block = lay_out(painter, {Run{.text = words, .source = Source::catalog}},
+                                    {.type = TypeStyle::label, .width = width, .colour = colour});
+    draw(painter, {at.x, y}, block);
+    y += block.height + panel.px(2);
+  };
+  line(panel.text("tensor." + key + ".said"), painter.colour().secondary);
+  line(shape_words(panel), painter.colour().tertiary);
+  line(head_words(panel), painter.colour().tertiary);
+  return y - at.y;
+}
+
+/// The colour scales that the matrices use, under them at the left. Returns the height.
+void draw_scales(Panel& panel, ImVec2 at) {
+  bool has_signed = false, has_shares = false;
+  for (const StageItem& item : panel.view.stage.items) {
+    const Range range = range_of(panel.state.session.graph().spec(item.slice.tensor));
+    has_signed |= range == Range::signed_values;
+    has_shares |= range == Range::shares;
+  }
+  const float width = panel.px(180);
+  if (has_signed) {
+    const std::string note =
+        panel.view.stage.items.size() > 1 ? panel.text("stage.one_scale") : std::string();
+    const Rect box = draw_scale_bar(panel.painter(), at, width, ColourMap::signed_values,
+                                    round_scale(panel.view.scale), has_shares ? std::string() : note);
+    at.x = box.max.x + panel.px(panel.theme().space.xl);
+  }
+  if (has_shares)
+    draw_scale_bar(panel.painter(), at, width, ColourMap::probability, 1,
+                   panel.text("stage.scale_of_shares"));
+}
+
+float scale_height(const Panel& panel) {
+  return panel.px(36);
+}
+
+}  // namespace
+
+void draw_stage(Panel& panel, const Rect& box) {
+  Painter& painter = panel.painter();
+  const Theme& theme = panel.theme();
+  const bool is_presenting = panel.state.layout == Layout::presentation;
+  painter.fill(box, painter.colour().stage);
+  const float gutter = panel.px(box.width() < panel.px(700) ? theme.space.xl : 48);
+  Rect content{{box.min.x + gutter, box.min.y + panel.px(28)},
+               {box.max.x - gutter, box.max.y - panel.px(20)}};
+  if (!is_presenting)
+    content.min.y += draw_operation_strip(panel, {content.min, {content.max.x, content.max.y}});
+
+  const TypeStyle title_type = is_presenting ? TypeStyle::title : TypeStyle::heading;
+  const float heads = draw_head_choice(panel, {content.max.x, content.min.y});
+  const std::string title =
+      panel.text("tensor." + text_key(panel.state.session.graph().spec(subject(panel))) + ".title");
+  painter.fit_text(content.min, title, content.width() - heads - panel.px(theme.space.m),
+                   {.type = title_type, .source = Source::catalog, .role = "stage_title"});
+  content.min.y += painter.line_height(title_type) + panel.px(theme.space.l);
+
+  Rect matrices = content;
+  matrices.max.y -= scale_height(panel) + panel.px(theme.space.m);
+  std::vector<std::unique_ptr<StageMatrix>> drawn;
+  for (const StageItem& item : panel.view.stage.items)
+    drawn.push_back(std::make_unique<StageMatrix>(panel, item));
+  draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)});
+  if (panel.view.stage.shape == StageShape::product)
+    draw_product(panel, matrices, drawn, draw_formula);
+  else
+    draw_line(panel, matrices, drawn, draw_formula);
+}
+
+}  // namespace headscope::simulator

@@ -1,0 +1,230 @@
+#include "simulator/panels/stage_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace headscope::simulator {
+namespace {
+
+/// Cells grow with the window, up to the look's largest.
+ImVec2 largest_cell(const Panel& panel, const Rect& box) {
+  return box.width() > panel.px(1000) ? ImVec2{panel.px(96), panel.px(64)}
+                                      : ImVec2{panel.px(62), panel.px(44)};
+}
+
+constexpr float kSmallestCell = 4;
+
+ImVec2 floored(ImVec2 cell) {
+  return {std::max(kSmallestCell, std::floor(cell.x)), std::max(kSmallestCell, std::floor(cell.y))};
+}
+
+struct Placed {
+  StageMatrix* matrix;
+  MatrixLayout layout;
+};
+
+Placed place(const Panel& panel, StageMatrix& matrix, ImVec2 origin, ImVec2 cell) {
+  const ImVec2 room{cell.x * static_cast<float>(matrix.columns_shown()),
+                    cell.y * static_cast<float>(matrix.rows_shown())};
+  return {&matrix, place_matrix(panel.painter(), matrix.spec, origin, cell, room, matrix.page())};
+}
+
+void draw_placed(Panel& panel, std::span<const Placed> placed) {
+  for (const Placed& one : placed) draw_matrix(panel.painter(), one.matrix->spec, one.layout);
+  for (std::size_t at = 0; at < placed.size(); ++at) {
+    touch_matrix(panel, "matrix" + std::to_string(at), *placed[at].matrix, placed[at].layout);
+    edit_cell(panel, *placed[at].matrix, placed[at].layout);
+  }
+}
+
+/// The bands that join the lit result's row and column with its operands.
+void draw_bands(Panel& panel, const Placed& left, const Placed& upper, const Placed& result) {
+  for (const MatrixFrame& frame : result.matrix->spec.frames) {
+    if (frame.kind != FrameKind::result || !result.layout.shows({frame.row, frame.column})) continue;
+    draw_row_band(panel.painter(), left.layout, result.layout, frame.row);
+    draw_column_band(panel.painter(), upper.layout, result.layout, frame.column);
+  }
+}
+
+/// Where the parts of a product go.
+struct Product {
+  StageMatrix *left, *upper, *addend = nullptr, *result;
+  MatrixMargins left_margins, upper_margins, addend_margins, result_margins;
+  ImVec2 cell;
+  ImVec2 left_origin, upper_origin, addend_origin, result_origin;
+};
+
+void set_product_looks(Product& product) {
+  product.upper->spec.column_labels.clear();  // the result's column labels serve both
+  product.upper->spec.column_caption.clear();
+  product.result->spec.title_place = TitlePlace::below;
+  product.result->spec.row_label_type = TypeStyle::label;
+  product.result->spec.row_caption.clear();
+  if (product.addend) {
+    product.addend->spec.column_labels.clear();
+    product.addend->spec.title_place = TitlePlace::hidden;
+    product.addend->spec.row_labels = {{product.addend->spec.title.text, Source::catalog, Concept::none}};
+  }
+}
+
+void measure(const Panel& panel, Product& product) {
+  product.left_margins = margins_of(panel.painter(), product.left->spec);
+  product.upper_margins = margins_of(panel.painter(), product.upper->spec);
+  product.result_margins = margins_of(panel.painter(), product.result->spec);
+  if (product.addend) product.addend_margins = margins_of(panel.painter(), product.addend->spec);
+}
+
+/// The largest pitch with which both operands and the result fit the box, and where they then stand.
+void arrange(const Panel& panel, const Rect& box, Product& product) {
+  const float gap = panel.px(panel.theme().space.m);
+  const float between =
+      std::max({product.upper_margins.left, product.result_margins.left, product.addend_margins.left});
+  const float right = std::max(product.result_margins.right, product.upper_margins.right);
+  const float wide = product.left_margins.left + product.left_margins.right + gap + between + right;
+  const auto n_columns = static_cast<float>(product.left->columns_shown() + product.result->columns_shown());
+
+  const float middle = std::max(product.result_margins.top, product.left_margins.top);
+  const float bottom = std::max(product.result_margins.bottom, product.left_margins.bottom);
+  const float addend_gap = product.addend ? panel.px(panel.theme().space.s) : 0;
+  const float high = product.upper_margins.top + addend_gap + middle + bottom;
+  const auto n_rows = static_cast<float>(product.upper->rows_shown() + product.result->rows_shown() +
+                                         (product.addend ? 1 : 0));
+  const ImVec2 most = largest_cell(panel, box);
+  product.cell = floored(
+      {std::min(most.x, (box.width() - wide) / n_columns), std::min(most.y, (box.height() - high) / n_rows)});
+
+  const float result_width = product.cell.x * static_cast<float>(product.result->columns_shown());
+  const float left_width = product.cell.x * static_cast<float>(product.left->columns_shown());
+  const float spare = box.width() - wide - product.cell.x * n_columns;
+  const float spread = std::clamp(spare, 0.0f, panel.px(120));  // then the group stands in the middle
+  const float start = box.min.x + std::max(0.0f, spare - spread) / 2;
+  const float result_x =
+      start + product.left_margins.left + left_width + product.left_margins.right + gap + between + spread;
+  const float upper_y = box.min.y + product.upper_margins.top;
+  const float upper_height = product.cell.y * static_cast<float>(product.upper->rows_shown());
+  const float addend_y = upper_y + upper_height + addend_gap;
+  const float result_y = (product.addend ? addend_y + product.cell.y : upper_y + upper_height) + middle;
+  product.upper_origin = {result_x, upper_y};
+  product.addend_origin = {result_x, addend_y};
+  product.result_origin = {result_x, result_y};
+  product.left_origin = {start + product.left_margins.left, result_y};
+  (void)result_width;
+}
+
+}  // namespace
+
+void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
+                  DrawWords draw_words) {
+  Product product{.left = matrices[0].get(), .upper = matrices[1].get(), .result = matrices.back().get()};
+  if (matrices.size() > 3) product.addend = matrices[2].get();
+  set_product_looks(product);
+  measure(panel, product);
+  arrange(panel, box, product);
+
+  const Placed left = place(panel, *product.left, product.left_origin, product.cell);
+  const Placed upper = place(panel, *product.upper, product.upper_origin, product.cell);
+  const Placed result = place(panel, *product.result, product.result_origin, product.cell);
+  draw_bands(panel, left, upper, result);
+  std::vector<Placed> placed{left, upper};
+  if (product.addend) placed.push_back(place(panel, *product.addend, product.addend_origin, product.cell));
+  placed.push_back(result);
+  draw_placed(panel, placed);
+
+  const float words_width =
+      product.upper_origin.x - product.upper_margins.left - box.min.x - panel.px(panel.theme().space.l);
+  draw_words(panel, box.min, words_width);
+}
+
+namespace {
+
+/// Room that a sign takes before a matrix.
+float sign_width(const Panel& panel, const StageMatrix& matrix) {
+  return matrix.item().sign.empty() ? 0 : panel.px(40);
+}
+
+struct LineSize {
+  int per_row = 1;
+  ImVec2 cell;
+};
+
+/// The size of cells when `per_row` matrices stand in a row.
+ImVec2 cell_for(const Panel& panel, ImVec2 room, std::span<const std::unique_ptr<StageMatrix>> matrices,
+                int per_row) {
+  float wide = 0, columns = 1, high = 0, rows = 0;
+  for (std::size_t first = 0; first < matrices.size(); first += static_cast<std::size_t>(per_row)) {
+    float row_wide = 0, row_columns = 0, row_high = 0, row_rows = 0;
+    const std::size_t last = std::min(matrices.size(), first + static_cast<std::size_t>(per_row));
+    for (std::size_t at = first; at < last; ++at) {
+      const MatrixMargins margins = margins_of(panel.painter(), matrices[at]->spec);
+      row_wide +=
+          margins.left + margins.right + sign_width(panel, *matrices[at]) + panel.px(panel.theme().space.m);
+      row_columns += static_cast<float>(matrices[at]->columns_shown());
+      row_high = std::max(row_high, margins.top + margins.bottom);
+      row_rows = std::max(row_rows, static_cast<float>(matrices[at]->rows_shown()));
+    }
+    // the row that leaves least for a cell decides
+    if (columns * (room.x - row_wide) < row_columns * (room.x - wide) || first == 0)
+      wide = row_wide, columns = row_columns;
+    high += row_high + panel.px(panel.theme().space.m);
+    rows += row_rows;
+  }
+  return {(room.x - wide) / std::max(1.0f, columns), (room.y - high) / std::max(1.0f, rows)};
+}
+
+/// How well numbers read in such a cell: 1 once two digits after the point fit in comfort.
+float legibility(const Panel& panel, ImVec2 cell) {
+  return std::min({1.0f, cell.x / panel.px(48), cell.y / panel.px(24)});
+}
+
+LineSize choose_rows(const Panel& panel, const Rect& box, ImVec2 room,
+                     std::span<const std::unique_ptr<StageMatrix>> matrices) {
+  LineSize best;
+  float best_score = -1;
+  const ImVec2 most = largest_cell(panel, box);
+  for (int per_row = static_cast<int>(matrices.size()); per_row >= 1; --per_row) {
+    const ImVec2 cell = cell_for(panel, room, matrices, per_row);
+    const float score = legibility(panel, cell);
+    if (score <= best_score + 0.01f) continue;  // fewer rows where they read as well
+    best_score = score;
+    best = {per_row, floored({std::min(cell.x, most.x), std::min(cell.y, most.y)})};
+  }
+  return best;
+}
+
+}  // namespace
+
+void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
+               DrawWords draw_words) {
+  const float words = draw_words(panel, box.min, box.width()) + panel.px(panel.theme().space.l);
+  const Rect room{{box.min.x, box.min.y + words}, box.max};
+  const LineSize size = choose_rows(panel, box, room.size(), matrices);
+  std::vector<Placed> placed;
+  float y = room.min.y;
+  for (std::size_t first = 0; first < matrices.size(); first += static_cast<std::size_t>(size.per_row)) {
+    const std::size_t last = std::min(matrices.size(), first + static_cast<std::size_t>(size.per_row));
+    float top = 0, height = 0;
+    for (std::size_t at = first; at < last; ++at)
+      top = std::max(top, margins_of(panel.painter(), matrices[at]->spec).top);
+    float x = room.min.x;
+    for (std::size_t at = first; at < last; ++at) {
+      const MatrixMargins margins = margins_of(panel.painter(), matrices[at]->spec);
+      const float sign = sign_width(panel, *matrices[at]);
+      x += sign + margins.left;
+      placed.push_back(place(panel, *matrices[at], {x, y + top}, size.cell));
+      const Rect cells = placed.back().layout.cells;
+      if (sign > 0)
+        panel.painter().text_in(
+            {{x - margins.left - sign, cells.min.y}, {x - margins.left, cells.max.y}},
+            matrices[at]->item().sign,
+            {.type = TypeStyle::heading, .weight = Weight::regular, .source = Source::tensor});
+      x = cells.max.x + margins.right + panel.px(panel.theme().space.m);
+      height = std::max(height, top + cells.height() + margins.bottom);
+    }
+    y += height + panel.px(panel.theme().space.m);
+  }
+  draw_placed(panel, placed);
+}
+
+}  // namespace headscope::simulator

@@ -1,0 +1,23 @@
+// Places matrices on the stage: a product at its crossing, others side by side in as many rows as read best.
+#pragma once
+
+#include "simulator/panels/stage_matrix.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace headscope::simulator {
+
+/// Draws formula and words from a point down within a width and returns the height.
+using DrawWords = float (*)(Panel& panel, ImVec2 at, float width);
+
+/// Left operand, upper operand, result at the crossing; words in the free corner.
+void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
+                  DrawWords draw_words);
+
+/// Words above, then the matrices in rows, with their signs between.
+void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
+               DrawWords draw_words);
+
+}  // namespace headscope::simulator

@@ -1,0 +1,92 @@
+#include "simulator/shortcuts.h"
+
+#include "simulator/panels/stage_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::simulator {
+namespace {
+
+void read_lesson_keys(Panel& panel) {
+  Actions& actions = panel.actions;
+  const bool presses_control = panel.window.focus.focused() != 0 && panel.window.focus.shows_ring();
+  if (key_pressed(Key::space) && !presses_control) actions.push_back(NextStep{});
+  if (key_pressed(Key::page_down)) actions.push_back(NextStep{});
+  if (key_pressed(Key::page_up)) actions.push_back(PreviousStep{});
+  if (presses_control) return;  // arrows and Home belong to the control that has the focus
+  if (key_pressed(Key::home)) actions.push_back(GoToStep{0});
+  if (key_pressed(Key::end)) actions.push_back(GoToStep{panel.view.step.n_steps - 1});
+  if (key_pressed(Key::right, Repeat::repeating)) actions.push_back(NextOperation{});
+  if (key_pressed(Key::left, Repeat::repeating)) actions.push_back(PreviousOperation{});
+}
+
+void follow_largest_term(Panel& panel) {
+  if (!panel.view.narration || !panel.view.lit) return;
+  const Narration& narration = *panel.view.narration;
+  if (narration.terms.empty()) return;
+  if (!panel.view.is_locked) return panel.actions.push_back(LockCell{*panel.view.lit});
+  const auto largest = narration.chosen
+                           ? narration.terms.begin() + static_cast<std::ptrdiff_t>(*narration.chosen)
+                           : std::ranges::max_element(narration.terms, {}, [](const NarratedTerm& term) {
+                               return std::abs(term.amount);
+                             });
+  for (const NarratedFactor& factor : largest->factors)
+    if (factor.target) return panel.actions.push_back(FollowCell{*factor.target});
+}
+
+void read_cell_keys(Panel& panel) {
+  if (key_pressed(Key::enter) && !panel.window.focus.shows_ring()) follow_largest_term(panel);
+  if (key_pressed(Key::escape)) {
+    if (panel.window.help == Shown::yes)
+      panel.window.help = Shown::no;
+    else
+      panel.actions.push_back(StepBack{});
+  }
+  if (typed('e') && panel.view.lit) begin_edit(panel, *panel.view.lit);
+  const std::int64_t n_heads = panel.state.session.config().n_heads;
+  if (typed('h')) panel.actions.push_back(ChooseHead{(panel.view.step.head + 1) % n_heads});
+}
+
+void read_window_keys(Panel& panel) {
+  const AppState& state = panel.state;
+  if (typed('p'))
+    panel.actions.push_back(SetPlaying{state.playing == Playing::yes ? Playing::no : Playing::yes});
+  if (typed('t'))
+    panel.actions.push_back(
+        SetAppearance{state.appearance == Appearance::light ? Appearance::dark : Appearance::light});
+  if (typed('r')) {
+    panel.actions.push_back(RestoreCells{});
+    panel.actions.push_back(RestoreSentence{});
+  }
+  if (typed('?')) panel.window.help = panel.window.help == Shown::yes ? Shown::no : Shown::yes;
+  if (typed('+') || typed('=')) panel.actions.push_back(SetTextScale{state.text_scale + 0.25});
+  if (typed('-')) panel.actions.push_back(SetTextScale{state.text_scale - 0.25});
+  if (typed('f'))
+    panel.actions.push_back(SetLayout{state.layout == Layout::study ? Layout::presentation : Layout::study});
+}
+
+void read_undo(Panel& panel) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (!io.KeyCtrl) return;
+  if (key_pressed(Key::z)) {
+    if (io.KeyShift)
+      panel.actions.push_back(Redo{});
+    else
+      panel.actions.push_back(Undo{});
+  }
+  if (key_pressed(Key::y)) panel.actions.push_back(Redo{});
+}
+
+}  // namespace
+
+void read_shortcuts(Panel& panel) {
+  if (ImGui::GetIO().WantTextInput || panel.window.edit) return;
+  read_undo(panel);
+  if (ImGui::GetIO().KeyCtrl) return;
+  read_lesson_keys(panel);
+  read_cell_keys(panel);
+  read_window_keys(panel);
+}
+
+}  // namespace headscope::simulator
