@@ -145,7 +145,9 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;
   refresh_view();
   return {.within = next_frame_within(frame.time),
-          .title = words_.text.text("window.title", {{"lesson", state_.lesson().title}})};
+          .title = words_.text.text("window.title", {{"lesson", state_.lesson().title},
+                                                     {"step", std::to_string(view_.step.step + 1)},
+                                                     {"count", std::to_string(view_.step.n_steps)}})};
 }
 
 }  // namespace headscope::simulator

@@ -12,8 +12,10 @@
 #include <backends/imgui_impl_glfw.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <thread>
+#include <utility>
 
 namespace headscope::simulator::platform {
 namespace {
@@ -21,6 +23,7 @@ namespace {
 // ImGui settles hover, press and layout over up to three frames after an input.
 constexpr int kFramesAfterInput = 3;
 constexpr double kShortestFrame = 1.0 / 120;  // seconds; some drivers ignore the swap interval
+constexpr double kWatchInterval = 1;          // seconds
 constexpr int kTitleBarRoom = 40;             // pixels that the work area must leave for the window's frame
 
 struct GlfwLibrary {
@@ -101,47 +104,60 @@ DisplayScale display_scale(GLFWwindow* window) {
   return {.interface_scale = std::max(content_x / pixels_per_unit, 0.5F), .pixels_per_unit = pixels_per_unit};
 }
 
-void wait(const Pacing& pacing, const NextFrame& next, double last_frame) {
+/// Sleeps until the next frame is due: by input, by the application's own time, or by what it watches.
+void wait(Pacing& pacing, const NextFrame& next, const Application& application, double last_frame) {
   if (pacing.frames_owed > 0 || next.within <= 0) {
     const double rest = kShortestFrame - (glfwGetTime() - last_frame);
     if (rest > 0) std::this_thread::sleep_for(std::chrono::duration<double>(rest));
     glfwPollEvents();
-  } else if (next.within == kOnInput) {
-    glfwWaitEvents();
-  } else {
-    glfwWaitEventsTimeout(next.within);
+    return;
+  }
+  while (pacing.frames_owed == 0) {
+    const double left = last_frame + next.within - glfwGetTime();
+    if (left <= 0) return;
+    const double longest = application.watch ? kWatchInterval : kOnInput;
+    const double sleep = std::min(left, longest);
+    if (sleep == kOnInput)
+      glfwWaitEvents();
+    else
+      glfwWaitEventsTimeout(sleep);
+    if (application.watch && application.watch() == Due::yes) pacing.frames_owed = kFramesAfterInput;
   }
 }
 
-NextFrame draw_frame(GLFWwindow* window, ImGuiOnOpenGl& imgui, const Application& application) {
+core::Result<NextFrame> draw_frame(GLFWwindow* window, ImGuiOnOpenGl& imgui, const Application& application) {
   ImGui_ImplGlfw_NewFrame();
   int pixel_width = 0, pixel_height = 0;
   glfwGetFramebufferSize(window, &pixel_width, &pixel_height);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const Frame frame{.width = size.x, .height = size.y, .time = glfwGetTime(), .scale = display_scale(window)};
-  NextFrame next = imgui.draw(application, frame, pixel_width, pixel_height);
+  core::Result<NextFrame> next = imgui.draw(application, frame, pixel_width, pixel_height);
   glfwSwapBuffers(window);
   return next;
 }
 
-void run(GLFWwindow* window, Pacing& pacing, ImGuiOnOpenGl& imgui, const Application& application) {
+core::Result<void> run(GLFWwindow* window, Pacing& pacing, ImGuiOnOpenGl& imgui,
+                       const Application& application) {
   NextFrame next;
   double last_frame = 0;
   std::string title;
   while (!glfwWindowShouldClose(window) && next.run == Run::go_on) {
-    wait(pacing, next, last_frame);
+    wait(pacing, next, application, last_frame);
     if (glfwGetWindowAttrib(window, GLFW_ICONIFIED) == GLFW_TRUE) {
       glfwWaitEvents();
       continue;
     }
     last_frame = glfwGetTime();
     if (pacing.frames_owed > 0) --pacing.frames_owed;
-    next = draw_frame(window, imgui, application);
+    core::Result<NextFrame> drawn = draw_frame(window, imgui, application);
+    if (!drawn) return drawn.error();
+    next = *std::move(drawn);
     if (!next.title.empty() && next.title != title) {
       title = next.title;
       glfwSetWindowTitle(window, title.c_str());
     }
   }
+  return {};
 }
 
 }  // namespace
@@ -161,9 +177,9 @@ core::Result<void> run_window(const WindowOptions& options, const Application& a
   watch_input(window.get(), pacing);
   ImGuiOnOpenGl imgui;
   ImGui_ImplGlfw_InitForOpenGL(window.get(), true);
-  run(window.get(), pacing, imgui, application);
+  core::Result<void> done = run(window.get(), pacing, imgui, application);
   ImGui_ImplGlfw_Shutdown();
-  return {};
+  return done;
 }
 
 }  // namespace headscope::simulator::platform

@@ -15,7 +15,8 @@ struct WindowOptions {
 };
 
 /// Opens a window and draws until it closes. Sleeps between inputs unless the application asks for frames.
-/// Errors: platform.no_display (no X or Wayland display), platform.no_opengl (the driver has no OpenGL 3.3).
+/// Errors: platform.no_display (no X or Wayland display), platform.no_opengl (the driver has no OpenGL 3.3),
+/// those of application.prepare.
 core::Result<void> run_window(const WindowOptions& options, const Application& application);
 
 }  // namespace headscope::simulator::platform

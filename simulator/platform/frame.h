@@ -2,6 +2,8 @@
 // here: a platform (window, headless) calls, the application draws with ImGui.
 #pragma once
 
+#include "core/result.h"
+
 #include <functional>
 #include <limits>
 #include <string>
@@ -36,15 +38,19 @@ struct NextFrame {
 };
 
 enum class FontAtlas { unchanged, rebuilt };
+enum class Due { no, yes };
 
-/// The two calls of a frame. The platform has made the ImGui context (no ini file, keyboard navigation off)
-/// and initialised its back ends before the first one.
+/// The calls of a frame. The platform has made the ImGui context (no ini file, keyboard navigation off) and
+/// initialised its back ends before the first one.
 struct Application {
   /// Before ImGui::NewFrame(): may rebuild the fonts of io.Fonts, on the first frame it must. When it says
-  /// `rebuilt`, the platform uploads the atlas again.
-  std::function<FontAtlas(const DisplayScale&)> prepare;
+  /// `rebuilt`, the platform uploads the atlas again. An error ends the run and is the run's own.
+  std::function<core::Result<FontAtlas>(const DisplayScale&)> prepare;
   /// Between ImGui::NewFrame() and ImGui::Render().
   std::function<NextFrame(const Frame&)> draw;
+  /// About once a second while an idle window sleeps: whether something outside (a saved file) wants a frame.
+  /// May be empty; a headless run never asks.
+  std::function<Due()> watch = {};
 };
 
 }  // namespace headscope::simulator::platform

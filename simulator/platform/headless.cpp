@@ -113,7 +113,7 @@ class Framebuffer {
   GLuint framebuffer_ = 0, pixels_ = 0;
 };
 
-void draw_frames(const HeadlessOptions& options, const Application& application) {
+core::Result<void> draw_frames(const HeadlessOptions& options, const Application& application) {
   ImGuiOnOpenGl imgui;
   ImGuiIO& io = ImGui::GetIO();
   Frame frame;
@@ -123,10 +123,12 @@ void draw_frames(const HeadlessOptions& options, const Application& application)
     io.DisplaySize = ImVec2(frame.width, frame.height);
     io.DeltaTime = static_cast<float>(kFrameTime);
     frame.time = kFrameTime * drawn;
-    const NextFrame next = imgui.draw(application, frame, options.width, options.height);
-    const bool rests = next.within > 0 || next.run == Run::close;
+    const core::Result<NextFrame> next = imgui.draw(application, frame, options.width, options.height);
+    if (!next) return next.error();
+    const bool rests = next->within > 0 || next->run == Run::close;
     if (drawn + 1 >= options.n_frames && rests) break;
   }
+  return {};
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ core::Result<Image> draw_headless(const HeadlessOptions& options, const Applicat
   if (!framebuffer.is_complete())
     return core::Error{
         .key = "platform.no_egl", .where = "", .values = {{"detail", "glFramebufferRenderbuffer"}}};
-  draw_frames(options, application);
+  if (core::Result<void> drawn = draw_frames(options, application); !drawn) return drawn.error();
   return framebuffer.read();
 }
 

@@ -18,7 +18,8 @@ struct HeadlessOptions {
 
 /// Draws frames at fixed times (60 a second), with no input, until the application rests; returns the last
 /// one. The same application and options give the same bytes. Errors: platform.image_size, platform.no_egl
-/// (no surfaceless EGL or no OpenGL 3.3 behind it).
+/// (no surfaceless EGL or no OpenGL 3.3 behind it),
+/// those of application.prepare.
 core::Result<Image> draw_headless(const HeadlessOptions& options, const Application& application);
 
 }  // namespace headscope::simulator::platform

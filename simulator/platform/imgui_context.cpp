@@ -23,9 +23,11 @@ ImGuiOnOpenGl::~ImGuiOnOpenGl() {
   ImGui::DestroyContext(context_);
 }
 
-NextFrame ImGuiOnOpenGl::draw(const Application& application, const Frame& frame, int pixel_width,
-                              int pixel_height) {
-  if (application.prepare(frame.scale) == FontAtlas::rebuilt) {
+core::Result<NextFrame> ImGuiOnOpenGl::draw(const Application& application, const Frame& frame,
+                                            int pixel_width, int pixel_height) {
+  const core::Result<FontAtlas> atlas = application.prepare(frame.scale);
+  if (!atlas) return atlas.error();
+  if (*atlas == FontAtlas::rebuilt) {
     // on the first frame the back end has no texture yet and both calls are harmless
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();

@@ -18,7 +18,9 @@ class ImGuiOnOpenGl {
 
   /// Lets the application prepare fonts and draw, then renders into the bound framebuffer of the given pixel
   /// size. The platform has filled io (display size, time, input) before.
-  NextFrame draw(const Application& application, const Frame& frame, int pixel_width, int pixel_height);
+  /// The error is that of application.prepare.
+  core::Result<NextFrame> draw(const Application& application, const Frame& frame, int pixel_width,
+                               int pixel_height);
 
  private:
   ImGuiContext* context_;
