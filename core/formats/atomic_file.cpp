@@ -143,7 +143,8 @@ Result<void> write_file_atomically(const fs::path& path, std::string_view bytes)
   std::error_code ignored;
   const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
   // rename() would replace a write-protected file without a word
-  if (exists && ::access(target.c_str(), W_OK) != 0) return write_error(errno, path.string());
+  if (exists && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
+    return write_error(errno, path.string());
 
   fs::path temporary;
   Descriptor file(create_beside(target, temporary));

@@ -1,0 +1,47 @@
+// Every error that the core can return has words in assets/text/en.toml.
+#include "core/temporary_folder.h"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace fs = std::filesystem;
+using headscope::tests::read_text;
+
+namespace {
+
+/// The keys in the core's sources, by the families that errors belong to.
+std::set<std::string> error_keys() {
+  static constexpr const char* kKey =
+      R"("((batch|config|edit|file|json|model|safetensors|session|text|vocabulary)\.[a-z_]+)")";
+  const std::regex pattern(kKey);
+  std::set<std::string> keys;
+  for (const fs::directory_entry& file :
+       fs::recursive_directory_iterator(fs::path(HEADSCOPE_SOURCE_DIR) / "core")) {
+    if (file.path().extension() != ".cpp") continue;
+    const std::string source = read_text(file.path());
+    for (std::sregex_iterator match(source.begin(), source.end(), pattern), end; match != end; ++match)
+      keys.insert((*match)[1]);
+  }
+  for (const char* file_name : {"config.json", "model.safetensors"}) keys.erase(file_name);
+  return keys;
+}
+
+}  // namespace
+
+TEST_CASE("every error of the core has words and a hint", "[core][text]") {
+  const std::string words = read_text(fs::path(HEADSCOPE_SOURCE_DIR) / "assets/text/en.toml");
+  const std::set<std::string> keys = error_keys();
+  CHECK(keys.size() > 50);  // else the search itself is broken
+  for (const std::string& key : keys) {
+    INFO(key);
+    const std::size_t line = words.find("\n\"" + key + "\" = {");
+    REQUIRE(line != std::string::npos);
+    const std::string entry = words.substr(line + 1, words.find('\n', line + 1) - line);
+    CHECK(entry.find("what = ") != std::string::npos);
+    CHECK(entry.find("hint = ") != std::string::npos);
+  }
+}
