@@ -41,6 +41,10 @@ ImGuiKey imgui_key(Key key) {
       return ImGuiKey_Backspace;
     case Key::remove:
       return ImGuiKey_Delete;
+    case Key::y:
+      return ImGuiKey_Y;
+    case Key::z:
+      return ImGuiKey_Z;
   }
   return ImGuiKey_Tab;
 }

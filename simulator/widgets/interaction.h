@@ -76,7 +76,9 @@ enum class Key : std::uint8_t {
   escape,
   space,
   backspace,
-  remove
+  remove,
+  y,  // with Ctrl: redo
+  z   // with Ctrl: undo
 };
 enum class Repeat : std::uint8_t { once, repeating };
 /// Whether the key went down in this frame; works with ImGui 1.86 and its later key enumeration.
