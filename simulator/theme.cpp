@@ -2,7 +2,6 @@
 // failure.
 #include "simulator/theme.h"
 
-#define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -190,6 +189,23 @@ void read_palette(Reader& reader, const std::string& variant, Palette& palette) 
   palette.probability_map = reader.colours(variant + ".map.probability", 2);
 }
 
+core::Result<Theme> read_theme(const toml::table& document, const std::string& where, Variant variant) {
+  Reader reader(document, where);
+  if (reader.precise_number("version") != 1) reader.fail("malformed", "version");
+  Theme theme;
+  theme.variant = variant;
+  theme.text_font = reader.text("font.text");
+  theme.math_font = reader.text("font.math");
+  read_type(reader, theme);
+  read_lengths(reader, theme);
+  read_numbers(reader, theme.numbers);
+  for (std::size_t i = 1; i < kConcepts; ++i)
+    theme.marks[i] = reader.text("marks." + std::string(kConceptNames[i]));
+  read_palette(reader, variant == Variant::light ? "light" : "dark", theme.colour);
+  if (reader.error()) return *reader.error();
+  return theme;
+}
+
 /// One channel of a packed colour, 0 to 255.
 double channel(ImU32 colour, int shift) {
   return static_cast<double>((colour >> shift) & 255u);
@@ -252,25 +268,14 @@ ImU32 Theme::probability_colour(double probability) const {
 
 core::Result<Theme> parse_theme(std::string_view text, std::string_view name, Variant variant) {
   const std::string where(name);
-  const toml::parse_result document = toml::parse(text, where);
-  if (!document) {
-    const toml::source_position at = document.error().source().begin;
-    return core::Error{"theme.syntax", where + ":" + std::to_string(at.line), {{"name", where}}};
+  toml::table document;
+  try {
+    document = toml::parse(text, where);
+  } catch (const toml::parse_error& error) {
+    return core::Error{
+        "theme.syntax", where + ":" + std::to_string(error.source().begin.line), {{"name", where}}};
   }
-  Reader reader(document.table(), where);
-  if (reader.precise_number("version") != 1) reader.fail("malformed", "version");
-  Theme theme;
-  theme.variant = variant;
-  theme.text_font = reader.text("font.text");
-  theme.math_font = reader.text("font.math");
-  read_type(reader, theme);
-  read_lengths(reader, theme);
-  read_numbers(reader, theme.numbers);
-  for (std::size_t i = 1; i < kConcepts; ++i)
-    theme.marks[i] = reader.text("marks." + std::string(kConceptNames[i]));
-  read_palette(reader, variant == Variant::light ? "light" : "dark", theme.colour);
-  if (reader.error()) return *reader.error();
-  return theme;
+  return read_theme(document, where, variant);
 }
 
 core::Result<Theme> load_theme(const std::filesystem::path& file, Variant variant) {
