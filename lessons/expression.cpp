@@ -46,7 +46,7 @@ bool has_name(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Where a primary stands: a bare name means a word of the sentence in an index or in position().
+/// Where a primary stands: a bare name means a word of the sentence in an index, in position() and in word().
 enum class Names { tensors, words };
 
 class Parser {
@@ -209,7 +209,7 @@ int Parser::parse_call(std::string name, int column) {
   }
   scanner_.advance();  // "("
   std::vector<int> arguments;
-  const Names names = name == "position" ? Names::words : Names::tensors;
+  const Names names = name == "position" || name == "word" ? Names::words : Names::tensors;
   while (!scanner_.is_symbol(")")) {
     if (!arguments.empty()) expect(",");
     arguments.push_back(parse_or(names));

@@ -43,7 +43,7 @@ struct ExpressionNode {
   int column = 1;           // in the source, in bytes from 1
   double number = 0;        // number, whole
   std::string text = {};    // text: the string; name, index, call: the name; unary, binary: the operator
-  bool names_word = false;  // a bare name in an index or in position(): a word of the sentence
+  bool names_word = false;  // a name in an index, position() or word(): a word of the sentence
   std::vector<int> children = {};
 };
 

@@ -114,13 +114,15 @@ AnswerState answer(LessonRunner& runner, const core::Session& session, std::size
     as_written = to_items(asked, std::get<RightAnswer>(right), given, scope);
   const bool is_correct = is_right(asked, std::get<RightAnswer>(right), as_written, scope);
   Answer& kept = runner.answers[{runner.step, question}];
-  kept = {given, is_correct ? AnswerState::right : AnswerState::wrong, session_mark(session, scope.head)};
+  kept = {given, is_correct ? AnswerState::right : AnswerState::wrong,
+          answer_mark(asked, session, scope.head)};
   return kept.state;
 }
 
 void reveal(LessonRunner& runner, const core::Session& session, std::size_t question) {
   Answer& kept = runner.answers[{runner.step, question}];
-  const std::uint64_t mark = session_mark(session, current_head(runner, session));
+  const std::uint64_t mark =
+      answer_mark(current_step(runner).questions.at(question), session, current_head(runner, session));
   if (kept.session_mark != mark) kept.given = {};
   if (kept.session_mark != mark || kept.state != AnswerState::right) kept.state = AnswerState::revealed;
   kept.session_mark = mark;
@@ -134,6 +136,11 @@ void update_goals(LessonRunner& runner, const core::Session& session) {
     const Value* found = std::get_if<Value>(&value);
     if (found && as_truth(*found).value_or(false)) runner.goals_reached.insert({runner.step, number});
   }
+}
+
+std::uint64_t answer_mark(const Question& question, const core::Session& session, std::int64_t head) {
+  const bool is_of_one_head = question.kind != QuestionKind::head && question.kind != QuestionKind::order;
+  return session_mark(session, is_of_one_head ? head : 0);
 }
 
 std::uint64_t session_mark(const core::Session& session, std::int64_t head) {

@@ -39,7 +39,7 @@ struct Answer {
   Given given;
   AnswerState state = AnswerState::unanswered;
   std::uint64_t session_mark =
-      0;  // of the sentence, edits and head for which it was given; see session_mark()
+      0;  // of the sentence, edits and head for which it was given; see answer_mark()
 };
 
 struct LessonRunner {
@@ -76,6 +76,8 @@ void update_goals(LessonRunner& runner, const core::Session& session);
 
 /// A fingerprint of sentence, edits and head: an answer counts only for the numbers for which it was given.
 std::uint64_t session_mark(const core::Session& session, std::int64_t head);
+/// The same for one question: comparing heads and ordering tensors, the learner may look at any head.
+std::uint64_t answer_mark(const Question& question, const core::Session& session, std::int64_t head);
 
 /// A run of prose with its live expression evaluated.
 struct ProseRun {

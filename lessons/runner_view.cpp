@@ -91,7 +91,7 @@ QuestionView view_question(const Question& question, const Answer* kept, const S
   }
   const RightAnswer& right = std::get<RightAnswer>(found);
   view.choices = list_choices(question, right, scope);
-  const bool counts = kept && kept->session_mark == session_mark(scope.session, scope.head);
+  const bool counts = kept && kept->session_mark == answer_mark(question, scope.session, scope.head);
   if (counts) {
     view.state = kept->state;
     if (kept->given != Given{} || kept->state != AnswerState::revealed) view.given = kept->given;
