@@ -81,6 +81,7 @@ if [[ $3 == -n ]]; then
   exit
 fi
 echo "ninja ${*:3}" >> "$fake_log"
+if [[ -f $fake_state/ninja_stopped ]]; then kill -INT "$PPID"; exit 130; fi
 if [[ -f $fake_state/ninja_breaks ]]; then echo "compiler says why"; exit 1; fi
 mkdir -p "$directory/bin"
 printf '#!/bin/sh\nprintf "program"\nfor word in "$@"; do printf " <%%s>" "$word"; done\necho\n' > "$directory/bin/headscope"

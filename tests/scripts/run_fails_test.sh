@@ -18,6 +18,13 @@ expect_in "the failure names the step" "$errors" "build/release could not be bui
 expect "nothing is started after it" "$output" ""
 rm "$fake_state/ninja_breaks"
 
+touch "$fake_state/ninja_stopped"
+call "$clone/run"
+rm "$fake_state/ninja_stopped"
+expect "Ctrl-C ends it with the usual status" "$status" 130
+expect_in "Ctrl-C is answered with what to do" "$errors" "the same command goes on from here"
+expect "Ctrl-C starts nothing" "$output" ""
+
 call "$clone/run" again
 expect "the next call goes on" "$output" "program <again>"
 finish
