@@ -23,7 +23,7 @@ check_scripts() {
   stage "checking the scripts (shellcheck)"
   local files
   mapfile -t files < <(own_files '*.sh')
-  (cd "$root" && shellcheck -x run test .ci/run "${files[@]}" >&2) ||
+  (cd "$root" && shellcheck run test .ci/run "${files[@]}" >&2) ||
     fail "shellcheck found something; see above." "Mend it, or say in a comment why it is right."
 }
 
