@@ -50,12 +50,16 @@ class EditingStyle {
 
 struct Edited {
   bool entered = false, changed = false, cancelled = false, active = false;
-  ImGuiID id = 0;
 };
 
+/// A name that ImGui does not print beside the field.
+std::string hidden(std::string_view id) {
+  return "##" + std::string(id);
+}
+
 Edited edit(std::string_view id, const Rect& box, std::string& text, ImGuiInputTextFlags flags) {
-  const std::string name(id), before = text;
-  Edited result{.id = ImGui::GetID(name.c_str())};
+  const std::string name = hidden(id), before = text;
+  Edited result;
   ImGui::SetCursorScreenPos(box.min);
   ImGui::SetNextItemWidth(box.width());
   result.entered = ImGui::InputText(
@@ -91,7 +95,7 @@ FieldResponse text_field(Ui& ui, std::string_view id, ImVec2 at, std::string& te
   FieldResponse response{.height = height};
   Touch touched;
   if (enabled) {
-    touched.id = ImGui::GetID(std::string(id).c_str());
+    touched.id = ImGui::GetID(hidden(id).c_str());
     touched.focused = ui.focus.enter(touched.id);
     if (ui.focus.arrived_at(touched.id)) ImGui::SetKeyboardFocusHere();
     const EditingStyle style(painter, face, colours.primary, height, padding);
@@ -159,7 +163,7 @@ NumberEdit number_editor(Ui& ui, std::string_view id, const Rect& box, std::stri
       box.width() >= least ? box : Rect{{box.min.x, box.min.y}, {box.min.x + least, box.max.y}};
   painter.fill(field, colours.popup, painter.px(painter.theme().radius.frame));
   NumberEdit result;
-  const ImGuiID own = ImGui::GetID(std::string(id).c_str());
+  const ImGuiID own = ImGui::GetID(hidden(id).c_str());
   // opened in this frame: it takes the caret by itself
   ImGuiStorage& storage = *ImGui::GetStateStorage();
   const bool opened = storage.GetInt(own, -2) != ImGui::GetFrameCount() - 1;

@@ -11,7 +11,7 @@ using namespace matrix_parts;
 namespace {
 
 constexpr float kFrameOutset = 2, kResultRing = 1.5F, kHoverInset = 3, kFocusOutset = 3;
-constexpr float kCorner = 11, kNumberRoom = 4, kBarFrom = 9, kChevron = 6, kDottedFrom = 14;
+constexpr float kCorner = 11, kNumberRoom = 4, kBarFrom = 9, kChevron = 8, kDottedFrom = 14;
 constexpr int kDottedMost = 400;  // cells with outlines of their own; more are outlined as one
 constexpr Dash kDots = {2, 3};
 
@@ -73,7 +73,7 @@ class Canvas {
       return;
     }
     painter_.fill(box, colours_.inset);
-    const ImU32 colour = with_alpha(colours_.control, 0.5F);
+    const ImU32 colour = with_alpha(colours_.control, 0.4F);
     if (smaller_side() >= lines_.hatch_from_cell)
       painter_.hatch(box, colour);
     else if (spec_.map != ColourMap::probability && smaller_side() >= kBarFrom)
@@ -185,7 +185,7 @@ class Canvas {
   void draw_underline(const Rect& text) {
     const float y = text.min.y + painter_.base_line(TypeStyle::number) + std::round(painter_.px(3));
     painter_.fill(
-        {{text.min.x - painter_.px(1), y}, {text.max.x + painter_.px(1), y + painter_.stroke(1.5F)}},
+        {{text.min.x - painter_.px(1), y}, {text.max.x + painter_.px(1), y + std::round(painter_.px(2))}},
         colours_.cell);
   }
 
@@ -222,10 +222,15 @@ class Canvas {
         painter_.frame(box.grown(outset), hue, width, radius);
         return;
       }
-      case FrameKind::gradient:
-        painter_.dashed_frame(box.grown(painter_.px(4)), painter_.theme().hue(Concept::gradient),
-                              painter_.stroke(1.5F), lines_.gradient_dash);
+      case FrameKind::gradient: {
+        const Rect around = box.grown(painter_.px(4));
+        painter_.dashed_frame(around, painter_.theme().hue(Concept::gradient), painter_.stroke(1.5F),
+                              lines_.gradient_dash);
+        // never a gradient without its sign: the title's, or one on the frame
+        if (spec_.title.hue != Concept::gradient || spec_.title_place == TitlePlace::hidden)
+          painter_.tag({around.min.x - painter_.px(1), around.min.y - painter_.px(4)}, Concept::gradient);
         return;
+      }
     }
   }
 

@@ -109,8 +109,9 @@ void draw_row(Painter& painter, const Columns& columns, float x, float y, const 
     const ImU32 colour = factor.hue == Concept::none ? colours.primary : painter.theme().hue(factor.hue);
     painter.text_to({columns.factors[i], top}, factor.number,
                     style(Weight::medium, colour, factor.source, "term_factor"));
-    const std::string_view sign =
-        i + 1 < row.factors.size() ? (i < row.signs.size() ? row.signs[i] : "") : "=";
+    std::string_view sign = "=";
+    if (i + 1 < row.factors.size())
+      sign = i < row.signs.size() ? std::string_view(row.signs[i]) : std::string_view();
     const float half = painter.px(kSignWidth) / 2;
     painter.text_in({{columns.signs[i] - half, y}, {columns.signs[i] + half, y + painter.px(kRowHeight)}},
                     sign,

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -274,9 +275,9 @@ void draw_weights(Painter& painter, ImVec2 at) {
   spec.numbers = Numbers::hidden;
   spec.row_labels.clear();
   spec.column_labels.clear();
-  draw_matrix(painter, spec, place_matrix(painter, spec, {at.x + 340, at.y}, {9, 9}));
-  draw_thumbnail(painter, rect_at({at.x + 340, at.y + 160}, {38, 38}), spec.values, spec.map, 1, flags);
-  draw_empty_thumbnail(painter, rect_at({at.x + 400, at.y + 160}, {38, 38}));
+  draw_matrix(painter, spec, place_matrix(painter, spec, {at.x + 100, at.y + 370}, {9, 9}));
+  draw_thumbnail(painter, rect_at({at.x, at.y + 560}, {38, 38}), spec.values, spec.map, 1, flags);
+  draw_empty_thumbnail(painter, rect_at({at.x + 60, at.y + 560}, {38, 38}));
 }
 
 void draw_lesson(Ui& ui) {
@@ -285,7 +286,7 @@ void draw_lesson(Ui& ui) {
   draw_product(ui.painter, {491, 492}, {56, 44}, {62, 44}, scores());
   draw_terms(ui, {1248, 262});
   draw_scale_bar(ui.painter, {491, 774}, 180, ColourMap::signed_values, 3, "one scale for all three");
-  draw_weights(ui.painter, {60, 500});
+  draw_weights(ui.painter, {80, 110});
 }
 
 void draw_presentation(Ui& ui) {
@@ -310,8 +311,11 @@ core::Result<void> picture(const std::string& file, FontRequest request, ImVec2 
   platform::Application application;
   application.prepare = [&](const platform::DisplayScale&) {
     if (fonts) return platform::FontAtlas::unchanged;
+    const std::clock_t begin = std::clock();
     core::Result<Fonts> built = Fonts::build(*ImGui::GetIO().Fonts, *light, request);
     if (!built) std::fprintf(stderr, "%s %s\n", built.error().key.c_str(), built.error().where.c_str());
+    const double took = 1000.0 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    std::printf("%s: fonts in %.0f ms\n", file.c_str(), took);
     if (built) fonts = std::move(*built);
     return platform::FontAtlas::rebuilt;
   };
@@ -320,8 +324,9 @@ core::Result<void> picture(const std::string& file, FontRequest request, ImVec2 
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize({frame.width, frame.height});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
     ImGui::Begin("gallery", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground);
-    ImGui::PopStyleVar();
+    ImGui::PopStyleVar(2);
     Painter in_light(*ImGui::GetWindowDrawList(), *light, *fonts),
         in_dark(*ImGui::GetWindowDrawList(), *dark, *fonts);
     Ui light_ui{in_light, focus}, dark_ui{in_dark, focus};
