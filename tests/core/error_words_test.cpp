@@ -16,7 +16,7 @@ namespace {
 /// The keys in the core's sources, by the families that errors belong to.
 std::set<std::string> error_keys() {
   static constexpr const char* kKey =
-      R"("((batch|config|edit|file|json|model|safetensors|session|text|vocabulary)\.[a-z_]+)")";
+      R"key("((batch|config|edit|file|json|model|safetensors|session|text|vocabulary)\.[a-z_]+)")key";
   const std::regex pattern(kKey);
   std::set<std::string> keys;
   for (const fs::directory_entry& file :
@@ -30,6 +30,15 @@ std::set<std::string> error_keys() {
   return keys;
 }
 
+/// The lines about an error: `"KEY" = { … }`, or a table `[error."KEY"]` to the next one. Empty if there are
+/// none.
+std::string find_entry(const std::string& words, const std::string& key) {
+  if (const std::size_t line = words.find("\n\"" + key + "\" = {"); line != std::string::npos)
+    return words.substr(line, words.find('\n', line + 1) - line);
+  const std::size_t table = words.find("\n[error.\"" + key + "\"]\n");
+  return table == std::string::npos ? "" : words.substr(table, words.find("\n[", table + 1) - table);
+}
+
 }  // namespace
 
 TEST_CASE("every error of the core has words and a hint", "[core][text]") {
@@ -38,9 +47,7 @@ TEST_CASE("every error of the core has words and a hint", "[core][text]") {
   CHECK(keys.size() > 50);  // else the search itself is broken
   for (const std::string& key : keys) {
     INFO(key);
-    const std::size_t line = words.find("\n\"" + key + "\" = {");
-    REQUIRE(line != std::string::npos);
-    const std::string entry = words.substr(line + 1, words.find('\n', line + 1) - line);
+    const std::string entry = find_entry(words, key);
     CHECK(entry.find("what = ") != std::string::npos);
     CHECK(entry.find("hint = ") != std::string::npos);
   }

@@ -289,7 +289,8 @@ TEST_CASE("a safetensors file that is missing, a folder or cut off is refused", 
 TEST_CASE("no change of one byte crashes the reader or yields a tensor of a wrong size",
           "[core][safetensors][fuzz]") {
   const std::string bytes = format_safetensors(sample());
-  for (std::size_t place = 0; place < bytes.size(); ++place)
+  const std::size_t n_header = bytes.rfind('}') + 1;  // any byte of the data is a number
+  for (std::size_t place = 0; place < n_header; ++place)
     for (int value = 0; value < 256; ++value) {
       std::string changed = bytes;
       changed[place] = static_cast<char>(value);

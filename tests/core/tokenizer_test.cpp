@@ -144,13 +144,13 @@ TEST_CASE("invalid UTF-8 becomes replacement characters", "[core][tokenizer]") {
 
 TEST_CASE("a megabyte of text is split quickly", "[core][tokenizer]") {
   // each takes about 0.2 s, up to 2 s under a sanitizer; a quadratic step would take minutes
-  CHECK(seconds_to_split(repeat("word ", 200'000)) < 5);
-  CHECK(seconds_to_split(repeat("a", 1'000'000)) < 5);
-  CHECK(seconds_to_split(repeat("\u0301\u0323", 250'000)) < 5);  // marks that must change places
-  CHECK(seconds_to_split("a" + repeat("\u0301\u0323", 250'000)) < 5);
-  CHECK(seconds_to_split(repeat("👩\u200D", 140'000)) < 5);
-  CHECK(seconds_to_split(repeat("a-", 500'000)) < 5);
-  CHECK(seconds_to_split(repeat("\xFF", 1'000'000)) < 5);
+  CHECK(seconds_to_split(repeat("word ", 200'000)) < 20);
+  CHECK(seconds_to_split(repeat("a", 1'000'000)) < 20);
+  CHECK(seconds_to_split(repeat("\u0301\u0323", 250'000)) < 20);  // marks that must change places
+  CHECK(seconds_to_split("a" + repeat("\u0301\u0323", 250'000)) < 20);
+  CHECK(seconds_to_split(repeat("👩\u200D", 140'000)) < 20);
+  CHECK(seconds_to_split(repeat("a-", 500'000)) < 20);
+  CHECK(seconds_to_split(repeat("\xFF", 1'000'000)) < 20);
 }
 
 TEST_CASE("a vocabulary finds tokens by id and ids by token", "[core][vocabulary]") {
