@@ -50,7 +50,7 @@ class Builder {
   bool start_object(std::size_t) { return open({JsonObject{}}); }
   bool start_array(std::size_t) { return open({JsonArray{}}); }
   bool key(std::string& key) {
-    std::get<JsonObject>(open_.back().value).emplace_back(std::move(key), Json{});
+    std::get<JsonObject>(open_.back().value).push_back({std::move(key), Json{}});
     return true;
   }
   bool end_object() { return has_unique_keys(std::get<JsonObject>(open_.back().value)) && close(); }
@@ -79,7 +79,7 @@ class Builder {
     else if (auto* array = std::get_if<JsonArray>(&open_.back().value))
       array->push_back(std::move(value));
     else
-      std::get<JsonObject>(open_.back().value).back().second = std::move(value);
+      std::get<JsonObject>(open_.back().value).back().value = std::move(value);
   }
 
   bool open(Json container) {

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,7 +15,8 @@ namespace headscope::core {
 
 struct Json;
 using JsonArray = std::vector<Json>;
-using JsonObject = std::vector<std::pair<std::string, Json>>;  // in the order of the text, no key twice
+struct JsonMember;
+using JsonObject = std::vector<JsonMember>;  // in the order of the text, no name twice
 
 /// One JSON value. A number without fraction or exponent that fits is an integer, any other a double.
 struct Json {
@@ -27,6 +27,11 @@ struct Json {
   const std::string* text() const { return std::get_if<std::string>(&value); }
   const JsonArray* array() const { return std::get_if<JsonArray>(&value); }
   const JsonObject* object() const { return std::get_if<JsonObject>(&value); }
+};
+
+struct JsonMember {
+  std::string name;
+  Json value;
 };
 
 /// The member of that name, or none. Looks at one after the other: for small objects.

@@ -158,7 +158,7 @@ std::string number_text(double value) {
 /// Collects the lines of a JSON object.
 class Writer {
  public:
-  void add(std::string_view key, std::string value) {
+  void add(std::string_view key, const std::string& value) {
     text_.append(text_.empty() ? "{\n" : ",\n").append("  \"").append(key).append("\": ").append(value);
   }
   void add_text(std::string_view key, std::string_view value) { add(key, quote_json(std::string(value))); }

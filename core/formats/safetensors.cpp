@@ -151,7 +151,7 @@ std::optional<Error> check_cover(const std::vector<Entry>& entries, std::uint64_
 /// `__metadata__`: strings by name. Nothing in it is ours.
 std::optional<Error> check_metadata(const Json& json, const std::string& where) {
   const JsonObject* object = json.object();
-  const auto is_text = [](const auto& member) { return member.second.text() != nullptr; };
+  const auto is_text = [](const JsonMember& member) { return member.value.text() != nullptr; };
   if (object && std::all_of(object->begin(), object->end(), is_text)) return std::nullopt;
   return Error{"safetensors.metadata", where};
 }
