@@ -254,7 +254,7 @@ double contrast(ImU32 a, ImU32 b) {
     return 0.2126 * linear(IM_COL32_R_SHIFT) + 0.7152 * linear(IM_COL32_G_SHIFT) +
            0.0722 * linear(IM_COL32_B_SHIFT);
   };
-  const auto [low, high] = std::minmax(luminance(a), luminance(b));
+  const auto [low, high] = std::minmax({luminance(a), luminance(b)});
   return (high + 0.05) / (low + 0.05);
 }
 
