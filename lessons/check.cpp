@@ -33,7 +33,8 @@ class Checker {
   void add(const PlacedExpression& at, const ExpressionError& error) {
     add(at.line, at.column + error.column - 1, error.error.key, error.error.values);
   }
-  void check_scope();
+  /// Whether the scope of short names exists; without it every short name would be a problem of its own.
+  bool check_scope();
   void check_step(const Step& step);
   void check_shown(const Step& step, core::TensorId stop);
   void check_light(const Step& step, core::TensorId stop);
@@ -63,22 +64,24 @@ class Checker {
 
 void Checker::check() {
   if (session_.sentence().n_cut > 0)
-    add(1, 1, "lesson.sentence_cut", {{"count", std::to_string(session_.sentence().n_cut)}});
-  check_scope();
+    add(lesson_.sentence_line, 1, "lesson.sentence_cut",
+        {{"count", std::to_string(session_.sentence().n_cut)}});
+  if (!check_scope()) return;
   check_prose(lesson_.introduction);
   for (const Step& step : lesson_.steps) check_step(step);
 }
 
-void Checker::check_scope() {
-  if (lesson_.inside.empty()) return;
+bool Checker::check_scope() {
+  if (lesson_.inside.empty()) return true;
   const std::string prefix = lesson_.inside + ".";
   const auto names = session_.graph().names();
   const bool is_known = std::any_of(names.begin(), names.end(),
                                     [&](const auto& name) { return name.first.starts_with(prefix); });
-  if (is_known) return;
+  if (is_known) return true;
   std::string closest = closest_tensor(session_.graph(), prefix + "scores", "");
   closest.resize(std::min(closest.rfind('.'), closest.size()));
-  add(1, 1, "lesson.unknown_scope", {{"name", lesson_.inside}, {"closest", closest}});
+  add(lesson_.inside_line, 1, "lesson.unknown_scope", {{"name", lesson_.inside}, {"closest", closest}});
+  return false;
 }
 
 std::optional<core::TensorId> Checker::check_tensor(const PlacedText& name) {
@@ -266,7 +269,8 @@ Problems check_lesson_text(std::string_view text, const std::filesystem::path& p
   Problems problems;
   const core::Result<core::Session> session = make_session(*parsed.lesson);
   if (!session)
-    add_problem(problems, path.string(), 1, 1, session.error().key, session.error().values);
+    add_problem(problems, path.string(), parsed.lesson->sentence_line, 1, session.error().key,
+                session.error().values);
   else
     Checker(*parsed.lesson, *session, problems).check();
   sort_by_place(problems);

@@ -85,7 +85,7 @@ struct Scope {
       {};  // the statements that the learner chose (from 0), for chosen()
 };
 
-/// Evaluates. Errors: expression.unknown_name (name), expression.unknown_tensor (name, closest),
+/// Evaluates. Errors: expression.unknown_tensor (name, closest),
 /// expression.unknown_word (word), expression.word_gone (word: the learner's sentence is too short to have
 /// it), expression.indices (tensor, expected), expression.index_range (index, size), expression.not_an_index
 /// (tensor, axis), expression.not_a_number (at), expression.not_a_truth (at), expression.not_an_array (at),

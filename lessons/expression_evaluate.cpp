@@ -64,8 +64,8 @@ class Evaluator {
  private:
   const ExpressionNode& node(int index) const { return nodes_[static_cast<std::size_t>(index)]; }
   Value value(int index) const;
-  double number(int index) const;
-  bool truth(int index) const;
+  double number(const ExpressionNode& parent, int index) const;
+  bool truth(const ExpressionNode& parent, int index) const;
   Value name(const ExpressionNode& node) const;
   std::optional<Value> constant(std::string_view name) const;
   Value unary(const ExpressionNode& node) const;
@@ -117,14 +117,14 @@ Value Evaluator::value(int index) const {
   fail(at.column, "expression.unexpected", {{"found", ":"}});
 }
 
-double Evaluator::number(int index) const {
+double Evaluator::number(const ExpressionNode& parent, int index) const {
   if (const std::optional<double> result = as_number(value(index))) return *result;
-  fail(node(index).column, "expression.not_a_number", {{"at", node(index).text}});
+  fail(node(index).column, "expression.not_a_number", {{"at", parent.text}});
 }
 
-bool Evaluator::truth(int index) const {
+bool Evaluator::truth(const ExpressionNode& parent, int index) const {
   if (const std::optional<bool> result = as_truth(value(index))) return *result;
-  fail(node(index).column, "expression.not_a_truth", {{"at", node(index).text}});
+  fail(node(index).column, "expression.not_a_truth", {{"at", parent.text}});
 }
 
 std::optional<Value> Evaluator::constant(std::string_view name) const {
@@ -264,7 +264,7 @@ Value map(const Array& array, F&& f) {
 }
 
 Value Evaluator::unary(const ExpressionNode& node) const {
-  if (node.text == "not") return !truth(node.children[0]);
+  if (node.text == "not") return !truth(node, node.children[0]);
   const Value operand = value(node.children[0]);
   if (const auto* whole = std::get_if<std::int64_t>(&operand)) return -*whole;
   if (const Array* array = std::get_if<Array>(&operand)) return map(*array, [](double x) { return -x; });
@@ -273,8 +273,8 @@ Value Evaluator::unary(const ExpressionNode& node) const {
 }
 
 Value Evaluator::binary(const ExpressionNode& node) const {
-  if (node.text == "and") return truth(node.children[0]) && truth(node.children[1]);
-  if (node.text == "or") return truth(node.children[0]) || truth(node.children[1]);
+  if (node.text == "and") return truth(node, node.children[0]) && truth(node, node.children[1]);
+  if (node.text == "or") return truth(node, node.children[0]) || truth(node, node.children[1]);
   const Value left = value(node.children[0]);
   const Value right = value(node.children[1]);
   const bool is_arithmetic = node.text == "+" || node.text == "-" || node.text == "*" || node.text == "/";
@@ -336,12 +336,20 @@ bool same_place(const Place& left, const Place& right) {
   return has_indices(left, right.indices) || has_indices(right, left.indices);
 }
 
+/// Whether a place along one axis, or one tied with it, is the number's.
+bool is_at(const Place& place, double number) {
+  return number == std::round(number) && std::abs(number) < 1e15 &&
+         has_indices(place, {static_cast<std::int64_t>(number)});
+}
+
 Value Evaluator::comparison(const ExpressionNode& node, const Value& left, const Value& right) const {
   const bool is_equality = node.text == "==" || node.text == "!=";
   const auto verdict = [&](bool is_equal) { return is_equal == (node.text == "=="); };
   const Place* left_place = std::get_if<Place>(&left);
   const Place* right_place = std::get_if<Place>(&right);
   if (is_equality && left_place && right_place) return verdict(same_place(*left_place, *right_place));
+  if (is_equality && left_place && as_number(right)) return verdict(is_at(*left_place, *as_number(right)));
+  if (is_equality && right_place && as_number(left)) return verdict(is_at(*right_place, *as_number(left)));
   const std::string* left_text = std::get_if<std::string>(&left);
   const std::string* right_text = std::get_if<std::string>(&right);
   if (is_equality && (left_text || right_text)) {
@@ -405,12 +413,12 @@ Value Evaluator::reduce(const ExpressionNode& node, const Array& array) const {
 Value Evaluator::call_scalar(const ExpressionNode& node) const {
   const std::string& name = node.text;
   if (name == "max" || name == "min") {
-    double result = number(node.children[0]);
+    double result = number(node, node.children[0]);
     for (int child : node.children)
-      result = name == "max" ? std::max(result, number(child)) : std::min(result, number(child));
+      result = name == "max" ? std::max(result, number(node, child)) : std::min(result, number(node, child));
     return result;
   }
-  const double x = number(node.children[0]);
+  const double x = number(node, node.children[0]);
   if (name == "abs") return std::abs(x);
   if (name == "sqrt") return std::sqrt(x);
   if (name == "exp") return std::exp(x);
@@ -419,7 +427,7 @@ Value Evaluator::call_scalar(const ExpressionNode& node) const {
 }
 
 Value Evaluator::token_word(const ExpressionNode& node) const {
-  const double position = number(node.children[0]);
+  const double position = number(node, node.children[0]);
   const auto n_words = static_cast<double>(words_.size());
   if (position < 0 || position >= n_words || position != std::round(position))
     fail(this->node(node.children[0]).column, "expression.index_range",
@@ -437,14 +445,14 @@ bool Evaluator::is_before(const ExpressionNode& node) const {
 }
 
 bool Evaluator::is_chosen(const ExpressionNode& node) const {
-  const auto wanted = static_cast<std::int64_t>(number(node.children[0])) - 1;
+  const auto wanted = static_cast<std::int64_t>(number(node, node.children[0])) - 1;
   return std::find(scope_.given_statements.begin(), scope_.given_statements.end(), wanted) !=
          scope_.given_statements.end();
 }
 
 Value Evaluator::call(const ExpressionNode& node) const {
   if (node.text == "word") return token_word(node);
-  if (node.text == "position") return static_cast<std::int64_t>(number(node.children[0]));
+  if (node.text == "position") return static_cast<std::int64_t>(number(node, node.children[0]));
   if (node.text == "before") return is_before(node);
   if (node.text == "chosen") return is_chosen(node);
   if (node.children.size() == 1) {

@@ -115,8 +115,12 @@ void read_front_matter(const Section& section, const std::string& file, const st
   const std::optional<TomlNode> node = parse_block(*front, file, problems);
   if (!node) return;
   TableReader reader(*node, "lesson", front->line, file, problems);
-  lesson.sentence = reader.text("sentence", Presence::required).value_or("");
-  lesson.inside = reader.text("inside", Presence::optional).value_or("");
+  const PlacedText sentence = reader.placed_text("sentence", Presence::required);
+  lesson.sentence = sentence.text;
+  lesson.sentence_line = std::max(sentence.line, 1);
+  const PlacedText inside = reader.placed_text("inside", Presence::optional);
+  lesson.inside = inside.text;
+  lesson.inside_line = std::max(inside.line, 1);
   const TomlNode* model = reader.find("model", Presence::required);
   if (model && model->get<TomlTable>())
     read_model(*model, file, assets, lesson, problems);

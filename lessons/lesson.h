@@ -84,10 +84,11 @@ struct Lesson {
   std::string title;  // the file's # heading
   core::SeedModel model;
   std::string sentence;
-  std::vector<std::string> words;   // the sentence's tokens
-  std::string inside;               // the scope of short tensor names
-  std::vector<Block> introduction;  // between the front matter and the first step
-  std::vector<Step> steps;          // at least one
+  std::vector<std::string> words;          // the sentence's tokens
+  std::string inside;                      // the scope of short tensor names
+  int sentence_line = 1, inside_line = 1;  // where the two stand, for the check
+  std::vector<Block> introduction;         // between the front matter and the first step
+  std::vector<Step> steps;                 // at least one
 };
 
 /// What could be read, and everything that is wrong with the text alone (tensors and expressions are not yet
