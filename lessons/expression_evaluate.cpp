@@ -1,6 +1,8 @@
 // Evaluates expressions over a session's numbers.
 #include "lessons/expression.h"
 
+#include "lessons/expression_arrays.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -74,7 +76,6 @@ class Evaluator {
   Value comparison(const ExpressionNode& node, const Value& left, const Value& right) const;
   bool compare_numbers(const ExpressionNode& node, double left, double right) const;
   Value call(const ExpressionNode& node) const;
-  Value reduce(const ExpressionNode& node, const Array& array) const;
   Value call_scalar(const ExpressionNode& node) const;
   Value token_word(const ExpressionNode& node) const;
   bool is_before(const ExpressionNode& node) const;
@@ -256,18 +257,12 @@ Value Evaluator::read(const Selection& selection) const {
   return array;
 }
 
-template <class F>
-Value map(const Array& array, F&& f) {
-  Array result = array;
-  for (double& value : result.values) value = f(value);
-  return result;
-}
-
 Value Evaluator::unary(const ExpressionNode& node) const {
   if (node.text == "not") return !truth(node, node.children[0]);
   const Value operand = value(node.children[0]);
   if (const auto* whole = std::get_if<std::int64_t>(&operand)) return -*whole;
-  if (const Array* array = std::get_if<Array>(&operand)) return map(*array, [](double x) { return -x; });
+  if (const Array* array = std::get_if<Array>(&operand))
+    return map_array(*array, [](double x) { return -x; });
   if (const auto real = as_number(operand)) return -*real;
   fail(node.column, "expression.not_a_number", {{"at", node.text}});
 }
@@ -294,8 +289,10 @@ Value apply(const ExpressionNode& node, const Value& left, const Value& right, F
     return result;
   }
   const std::optional<double> left_number = as_number(left), right_number = as_number(right);
-  if (left_array && right_number) return map(*left_array, [&](double x) { return f(x, *right_number); });
-  if (right_array && left_number) return map(*right_array, [&](double x) { return f(*left_number, x); });
+  if (left_array && right_number)
+    return map_array(*left_array, [&](double x) { return f(x, *right_number); });
+  if (right_array && left_number)
+    return map_array(*right_array, [&](double x) { return f(*left_number, x); });
   if (!left_number || !right_number) fail(node.column, "expression.not_a_number", {{"at", node.text}});
   return f(*left_number, *right_number);
 }
@@ -327,21 +324,6 @@ bool Evaluator::compare_numbers(const ExpressionNode& node, double left, double 
   return left > right || is_equal;
 }
 
-bool has_indices(const Place& place, const std::vector<std::int64_t>& indices) {
-  return place.indices == indices ||
-         std::find(place.ties.begin(), place.ties.end(), indices) != place.ties.end();
-}
-
-bool same_place(const Place& left, const Place& right) {
-  return has_indices(left, right.indices) || has_indices(right, left.indices);
-}
-
-/// Whether a place along one axis, or one tied with it, is the number's.
-bool is_at(const Place& place, double number) {
-  return number == std::round(number) && std::abs(number) < 1e15 &&
-         has_indices(place, {static_cast<std::int64_t>(number)});
-}
-
 Value Evaluator::comparison(const ExpressionNode& node, const Value& left, const Value& right) const {
   const bool is_equality = node.text == "==" || node.text == "!=";
   const auto verdict = [&](bool is_equal) { return is_equal == (node.text == "=="); };
@@ -371,42 +353,6 @@ bool Evaluator::mentions_given(int index) const {
   if (at.kind == Kind::name && at.text == "given") return true;
   return std::any_of(at.children.begin(), at.children.end(),
                      [&](int child) { return mentions_given(child); });
-}
-
-Value extreme_place(const Array& array, bool (*is_better)(double, double)) {
-  std::size_t best = 0;
-  for (std::size_t place = 1; place < array.values.size(); ++place)
-    if (std::isnan(array.values[best]) || is_better(array.values[place], array.values[best])) best = place;
-  const auto indices = [&](std::size_t place) {
-    std::vector<std::int64_t> result(array.sides.size());
-    auto rest = static_cast<std::int64_t>(place);
-    for (std::size_t side = array.sides.size(); side-- > 0; rest /= array.sides[side])
-      result[side] = rest % array.sides[side];
-    return result;
-  };
-  Place found{array.axes, indices(best)};
-  for (std::size_t place = 0; place < array.values.size(); ++place)
-    if (place != best && array.values[place] == array.values[best]) found.ties.push_back(indices(place));
-  return found;
-}
-
-Value Evaluator::reduce(const ExpressionNode& node, const Array& array) const {
-  const std::vector<double>& values = array.values;
-  const std::string& name = node.text;
-  if (name == "sum") return std::accumulate(values.begin(), values.end(), 0.0);
-  if (name == "mean")
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  if (name == "max") return *std::max_element(values.begin(), values.end());
-  if (name == "min") return *std::min_element(values.begin(), values.end());
-  if (name == "count")
-    return std::int64_t{std::count_if(values.begin(), values.end(), [](double x) { return x != 0; })};
-  if (name == "argmax") return extreme_place(array, [](double x, double y) { return x > y; });
-  if (name == "argmin") return extreme_place(array, [](double x, double y) { return x < y; });
-  if (name == "abs") return map(array, [](double x) { return std::abs(x); });
-  if (name == "sqrt") return map(array, [](double x) { return std::sqrt(x); });
-  if (name == "exp") return map(array, [](double x) { return std::exp(x); });
-  if (name == "ln") return map(array, [](double x) { return std::log(x); });
-  fail(node.column, "expression.not_a_number", {{"at", name}});
 }
 
 /// max and min of several numbers, and the functions of one number.
@@ -457,7 +403,10 @@ Value Evaluator::call(const ExpressionNode& node) const {
   if (node.text == "chosen") return is_chosen(node);
   if (node.children.size() == 1) {
     const Value operand = value(node.children[0]);
-    if (const Array* array = std::get_if<Array>(&operand)) return reduce(node, *array);
+    if (const Array* array = std::get_if<Array>(&operand)) {
+      if (const std::optional<Value> result = call_on_array(node.text, *array)) return *result;
+      fail(node.column, "expression.not_a_number", {{"at", node.text}});
+    }
   }
   return call_scalar(node);
 }

@@ -4,6 +4,8 @@
 #include "lesson_files.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 using namespace headscope;
 using namespace headscope::lessons;
@@ -168,7 +170,7 @@ TEST_CASE("names, words and expressions are held against the model and the sente
       {"\"masked_scores\", \"weights\"]", "\"masked_scores\", \"w_query\"]", "lesson.item_not_computed",
        "w_query"},
       {"\"masked_scores\", \"weights\"]", "\"masked_scores\", \"scores\"]", "lesson.item_twice",
-       "\"scores\"]"},
+       "\"masked_scores\", \"scores\"]"},
       {"given == argmin(scores[mat, :])", "scores[mat, cat] > 100", "lesson.mistake_without_given", "> 100"},
       {"given == argmin(scores[mat, :])", "given == argmax(scores[mat, :])", "lesson.mistake_is_right",
        "given == argmax(scores[mat"},
@@ -215,4 +217,26 @@ TEST_CASE("a file that is not there is one problem", "[lessons][check]") {
   const Problems problems = check_lesson("/nowhere/lesson.md", test::assets());
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].error.key == "file.missing");
+}
+
+TEST_CASE("the example in docs/lesson-format.md is a clean lesson", "[lessons][check]") {
+  std::ifstream file(test::source_folder() / "docs/lesson-format.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  const std::string fence = "````markdown\n";
+  const std::size_t begin = page.find(fence) + fence.size();
+  const Problems problems = check(page.substr(begin, page.find("\n````\n", begin) - begin + 1));
+  INFO(told(problems));
+  CHECK(problems.empty());
+}
+
+TEST_CASE("a lesson cut off or damaged anywhere is told, never a crash", "[lessons][check]") {
+  for (std::size_t length = 0; length < test::kSmallLesson.size(); length += 7) {
+    check(test::kSmallLesson.substr(0, length));
+    std::string damaged = test::kSmallLesson;
+    damaged[length] = static_cast<char>(0x80 + length % 64);
+    check(damaged);
+    damaged[length] = "`[#=\"\n"[length % 6];
+    check(damaged);
+  }
+  CHECK(check(test::kSmallLesson).empty());
 }
