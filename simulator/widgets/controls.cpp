@@ -210,10 +210,11 @@ float note_line(Painter& painter, ImVec2 at, float width, Note kind, std::string
   const float size = painter.px(tone == Tone::loud ? 13.0F : 11.0F),
               indent = painter.px(tone == Tone::loud ? 22 : 20);
   painter.sign({at.x + size / 2, at.y + painter.line_height(type) / 2}, sign, colour, size);
-  const Run run =
-      tone == Tone::loud
-          ? Run{.text = std::string(sentence), .weight = Weight::semibold, .colour = colour, .source = source}
-          : Run{.text = std::string(sentence), .colour = colours.secondary, .source = source};
+  Run run{.text = std::string(sentence), .colour = colour, .source = source};
+  if (tone == Tone::loud)
+    run.weight = Weight::semibold;
+  else if (kind != Note::error)
+    run.colour = colours.secondary;
   const RichBlock block = lay_out(painter, {run}, {.type = type, .width = width - indent, .role = "note"});
   draw(painter, {at.x + indent, at.y}, block);
   return block.height;

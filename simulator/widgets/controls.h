@@ -78,7 +78,8 @@ Touch text_link(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, c
 void tooltip(Painter& painter, ImVec2 pointer, std::string_view text, Source source = Source::catalog);
 
 /// ✓ right, ✕ error, ▲ warning, with a sentence that wraps. Returns the height. Loud: the sentence is
-/// semibold and coloured too; quiet: the sign alone is coloured.
+/// semibold and coloured too; quiet: the sign alone is coloured (an
+/// error is coloured always).
 enum class Note : std::uint8_t { success, error, warning };
 enum class Tone : std::uint8_t { loud, quiet };
 float note_line(Painter& painter, ImVec2 at, float width, Note kind, std::string_view sentence,
