@@ -22,15 +22,17 @@ struct Finder {
   std::vector<Influence>& found;
 
   void add(TensorId result, std::initializer_list<Index> indices) const {
-    Influence influence{operation, result, static_cast<int>(indices.size()), {}};
-    std::ranges::copy(indices, influence.indices.begin());
+    Influence influence{operation, result, 0, {}};
+    for (const Index& index : indices) influence.indices[static_cast<std::size_t>(influence.rank++)] = index;
     found.push_back(influence);
   }
   /// The result's cell of the same address.
   void same(TensorId result) const {
-    Influence influence{operation, result, cell.rank(), {}};
-    for (int place = 0; place < cell.rank(); ++place)
-      influence.indices[static_cast<std::size_t>(place)] = cell[place];
+    Influence influence{operation, result, 0, {}};
+    while (influence.rank < cell.rank() && influence.rank < kMaxRank) {
+      influence.indices[static_cast<std::size_t>(influence.rank)] = cell[influence.rank];
+      ++influence.rank;
+    }
     found.push_back(influence);
   }
 

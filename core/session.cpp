@@ -14,16 +14,22 @@ namespace {
 
 constexpr const char* kSentence = "sentence";  // where an error about the typed text lies
 
-/// A decoder's language model does not feed a row's last token: the end token takes that place where the
-/// vocabulary has one.
-Sizes session_capacity(const ModelConfig& config) {
-  return {1, config.max_tokens, 0};
+/// The longest sentence that a session takes, in fed tokens; a model may allow less.
+constexpr std::int64_t kLongestSentence = 64;
+
+std::int64_t longest(const ModelConfig& config) {
+  return std::min(config.max_tokens, kLongestSentence);
 }
 
-/// How many words fit: what may be fed, less a begin token, plus a last word that is predicted only.
+Sizes session_capacity(const ModelConfig& config) {
+  return {1, longest(config), 0};
+}
+
+/// How many words fit: what may be fed, less a begin token; a language model's last token is predicted only,
+/// which is the end token where the vocabulary has one.
 std::size_t word_limit(const ModelConfig& config, const Vocabulary& vocabulary) {
   const bool shifts = config.objective == Objective::language_model;
-  std::int64_t limit = config.max_tokens - (vocabulary.begin() ? 1 : 0);
+  std::int64_t limit = longest(config) - (vocabulary.begin() ? 1 : 0);
   if (shifts && !vocabulary.end()) ++limit;
   if (!shifts && vocabulary.end()) --limit;
   return static_cast<std::size_t>(std::max<std::int64_t>(limit, 0));

@@ -66,17 +66,18 @@ core::Result<App> App::make(AppState state, const std::string& language) {
 
 core::Result<platform::FontAtlas> App::prepare(const platform::DisplayScale& scale) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-  const auto wanted = static_cast<float>(state_.text_scale * static_cast<double>(scale.interface_scale));
+  const FontRequest request{
+      .text_scale = static_cast<float>(state_.text_scale * static_cast<double>(scale.interface_scale)),
+      .sizing = sizing_of(state_),
+      .pixels_per_unit = scale.pixels_per_unit};
   if (!fonts_) {
-    core::Result<Fonts> fonts = Fonts::build(atlas, theme(), wanted, sizing_of(state_));
+    core::Result<Fonts> fonts = Fonts::build(atlas, theme(), request);
     if (!fonts) return fonts.error();
     fonts_ = *std::move(fonts);
     return platform::FontAtlas::rebuilt;
   }
-  if (fonts_->text_scale() == wanted && fonts_->sizing() == sizing_of(state_) && !fonts_->needs_rebuild())
-    return platform::FontAtlas::unchanged;
-  if (core::Result<void> rebuilt = fonts_->rebuild(atlas, theme(), wanted, sizing_of(state_)); !rebuilt)
-    return rebuilt.error();
+  if (fonts_->request() == request && !fonts_->needs_rebuild()) return platform::FontAtlas::unchanged;
+  if (core::Result<void> rebuilt = fonts_->rebuild(atlas, theme(), request); !rebuilt) return rebuilt.error();
   follow_up_ = true;
   return platform::FontAtlas::rebuilt;
 }
@@ -144,6 +145,7 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   for (const Action& action : actions) apply_action(state_, action);
   if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;
   refresh_view();
+  if (fonts_->needs_rebuild()) follow_up_ = true;
   return {.within = next_frame_within(frame.time),
           .title = words_.text.text("window.title", {{"lesson", state_.lesson().title},
                                                      {"step", std::to_string(view_.step.step + 1)},

@@ -5,7 +5,7 @@
 #include "simulator/panels/panel.h"
 #include "simulator/platform/frame.h"
 
-#include <memory>
+#include <array>
 #include <optional>
 #include <string>
 
@@ -45,10 +45,8 @@ class App {
   Words words_;
   std::array<Theme, 2> themes_;
   std::optional<Fonts> fonts_;
-  double display_scale_ = 1;
   WindowState window_;
   View view_;
-  ImVec2 last_mouse_ = {-1, -1};
   bool follow_up_ =
       true;  // another frame is due: something was applied or lit that the last one did not show
 };

@@ -181,6 +181,7 @@ class Narrator {
 
   /// The word of the factor's row where all terms share it, else the tensor's name.
   NarratedHead head_of(std::size_t place) const {
+    if (explanation_.terms.front().form == Form::exponential && place == 1) return {"max", false, {}};
     const core::Factor& factor = explanation_.terms.front().factors[place];
     if (!factor.tensor) return {};
     const core::TensorSpec& spec = session_.graph().spec(*factor.tensor);

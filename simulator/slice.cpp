@@ -27,7 +27,8 @@ std::string index_label(const core::Session& session, Axis axis, std::int64_t in
       return "h " + std::to_string(index);
     case Axis::concat: {
       const std::int64_t d_head = session.config().d_head;
-      return "h" + std::to_string(index / d_head) + " c" + std::to_string(index % d_head);
+      std::string label = "h";
+      return label.append(std::to_string(index / d_head)).append("c").append(std::to_string(index % d_head));
     }
     case Axis::model:
     case Axis::head_channel:
@@ -69,6 +70,7 @@ std::optional<Slice::Place> Slice::find(const core::Cell& cell) const {
   };
   if (!shape.contains(cell)) return std::nullopt;
   const Place place{index(rows), index(columns)};
+  if (place.row >= rows.size || place.column >= columns.size) return std::nullopt;
   if (cell_at(place.row, place.column) != cell) return std::nullopt;
   return place;
 }

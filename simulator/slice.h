@@ -29,7 +29,7 @@ struct Slice {
   core::Shape shape;
 
   core::Cell cell_at(std::int64_t row, std::int64_t column) const;
-  /// Row and column of a cell; nothing where it lies in another head or row of the batch.
+  /// Row and column of a cell; nothing where it lies in another head or row of the batch, or past `size`.
   struct Place {
     std::int64_t row = 0, column = 0;
     auto operator<=>(const Place&) const = default;
@@ -41,7 +41,7 @@ struct Slice {
 Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t head,
                Turn turn = Turn::none);
 
-/// What stands at a row or column: the word of a position, "c 2", a vocabulary's token, "h 1 · c 2".
+/// What stands at a row or column: the word of a position, "c 2", a vocabulary's token, "h1c2".
 std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index);
 /// Whether side_label() is a word of the sentence (or a vocabulary's token).
 bool labels_are_tokens(const SliceSide& side);

@@ -21,7 +21,12 @@ class OperationPlanner {
 
   void operator()(const core::Lookup& op) { line({op.ids, op.output}, {"→"}); }
   void operator()(const core::SinusoidalPositions& op) { line({op.output}, {}); }
-  void operator()(const core::AddPositions& op) { line({op.input, op.positions, op.output}, {"+", "="}); }
+  void operator()(const core::AddPositions& op) {
+    line({op.input, op.positions, op.output}, {"+", "="});
+    // of the table of positions, those that the sentence has
+    SliceSide& rows = plan_.items[1].slice.rows;
+    rows.size = std::min(rows.size, plan_.items[0].slice.rows.size);
+  }
   void operator()(const core::ScaleScores& op) { line({op.input, op.output}, {"→"}); }
   void operator()(const core::MaskScores& op) { line({op.input, op.output}, {"→"}); }
   void operator()(const core::Softmax& op) { line({op.input, op.output}, {"→"}); }

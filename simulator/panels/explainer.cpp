@@ -110,6 +110,20 @@ class Writer {
     y_ += note_line(panel_.painter(), {x_, y_}, width_, kind, sentence) + panel_.px(4);
   }
 
+  /// Whether the terms make the stored number: quiet when they do.
+  void check(const Narration& narration) {
+    if (narration.check.empty()) return;
+    if (!narration.check_holds) return note(Note::error, narration.check);
+    const float line = panel_.painter().line_height(TypeStyle::label), size = panel_.px(10);
+    panel_.painter().sign({x_ + size / 2, y_ + line / 2}, Sign::tick, colour().success, size);
+    const float indent = panel_.px(18);
+    const RichBlock block =
+        lay_out(panel_.painter(), {Run{.text = narration.check, .source = Source::catalog}},
+                {.type = TypeStyle::label, .width = width_ - indent, .colour = colour().secondary});
+    draw(panel_.painter(), {x_ + indent, y_}, block);
+    y_ += block.height + panel_.px(4);
+  }
+
   void trail() {
     if (panel_.state.trail.size() < 2) return;
     float x = x_;
@@ -147,6 +161,9 @@ class Writer {
   }
 
   TermTableSpec table_of(const Narration& narration) const {
+    if (std::ranges::all_of(narration.terms,
+                            [](const NarratedTerm& term) { return term.factors.size() == 1; }))
+      return table_of_addends(narration);
     TermTableSpec spec;
     spec.index_head = narration.index_head;
     for (const NarratedHead& head : narration.heads)
@@ -161,6 +178,24 @@ class Writer {
       for (const NarratedFactor& factor : term.factors)
         row.factors.push_back({factor.number, hue_named(factor.quantity), Source::number});
       spec.rows.push_back(std::move(row));
+    }
+    spec.sum_word = narration.sum_word;
+    spec.sum = narration.sum;
+    spec.bars = narration.terms.size() > 1 ? BarMap::signed_values : BarMap::none;
+    spec.lit = lit_row(narration);
+    return spec;
+  }
+
+  /// Terms that are a number each: the tensor's name in place of factors.
+  TermTableSpec table_of_addends(const Narration& narration) const {
+    TermTableSpec spec;
+    for (const NarratedTerm& term : narration.terms) {
+      const std::optional<CellAddress>& target = term.factors.front().target;
+      const std::string name =
+          target
+              ? panel_.text("tensor." + text_key(panel_.state.session.graph().spec(target->tensor)) + ".name")
+              : term.index;
+      spec.rows.push_back({name, Source::catalog, {}, {}, term.value, term.amount});
     }
     spec.sum_word = narration.sum_word;
     spec.sum = narration.sum;
@@ -234,8 +269,7 @@ void write_narration(Panel& panel, Writer& writer, const Narration& narration) {
   writer.terms(narration);
   if (!narration.conclusion.empty()) writer.words(narration.conclusion, colour.primary, Source::number);
   if (!narration.left_out.empty()) writer.words(narration.left_out, colour.tertiary);
-  if (!narration.check.empty())
-    writer.note(narration.check_holds ? Note::success : Note::error, narration.check);
+  writer.check(narration);
   if (!narration.rounded.empty()) writer.words(narration.rounded, colour.tertiary);
   writer.links(narration.from, "explainer.where_from");
   writer.links(narration.to, "explainer.where_to");

@@ -21,7 +21,7 @@ struct Thumbnail {
 };
 
 /// At most so many stand in the strip; a longer model shows those around the cursor.
-constexpr float kPitch = 47, kIcon = 34, kIconHeight = 36;
+constexpr float kPitch = 44, kIcon = 34, kIconHeight = 36;
 
 std::vector<Thumbnail> thumbnails(const Panel& panel) {
   std::vector<Thumbnail> list;

@@ -3,6 +3,7 @@
 #include "lessons/markdown.h"
 #include "simulator/tensor_facts.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
@@ -34,7 +35,24 @@ Run link_run(const Panel& panel, core::TensorId tensor, std::string text, std::v
   return run;
 }
 
-/// Acts on the links of a drawn block: hovering lights the tensor.
+/// Brings a tensor to the stage: its cell nearest to the lit one (same head, word and channel).
+void follow_link(Panel& panel, core::TensorId tensor) {
+  const core::Session& session = panel.state.session;
+  const core::ShapeSpec& sides = session.graph().spec(tensor).shape;
+  const core::Shape& shape = session.trace().shape(tensor);
+  core::Cell cell;
+  for (int place = 0; place < sides.rank(); ++place) {
+    std::int64_t index = sides[place].axis == core::Axis::head ? panel.view.step.head : 0;
+    if (panel.view.lit && sides[place].axis != core::Axis::batch) {
+      const int own = session.graph().spec(panel.view.lit->tensor).shape.find(sides[place].axis);
+      if (own >= 0) index = panel.view.lit->cell[own];
+    }
+    cell.push_back(std::min(index, shape[place] - 1));
+  }
+  panel.actions.push_back(FollowCell{{tensor, cell}});
+}
+
+/// Acts on the links of a drawn block: hovering lights the tensor, a click brings it to the stage.
 void touch_links(Panel& panel, const std::vector<LinkBox>& links) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   for (const LinkBox& link : links) {
@@ -43,6 +61,7 @@ void touch_links(Panel& panel, const std::vector<LinkBox>& links) {
     std::uint32_t index = 0;
     std::from_chars(link.link.data() + kTensorLink.size(), link.link.data() + link.link.size(), index);
     panel.window.pointed.tensor = core::TensorId{index};
+    if (ImGui::IsMouseClicked(0)) follow_link(panel, {index});
   }
 }
 

@@ -23,6 +23,18 @@ core::TensorId subject(const Panel& panel) {
   return panel.view.stage.items.back().slice.tensor;
 }
 
+/// The operation's title; where tensors are only shown, their names.
+std::string title_words(const Panel& panel) {
+  const core::Graph& graph = panel.state.session.graph();
+  if (panel.view.stage.operation || panel.view.stage.items.size() == 1)
+    return panel.text("tensor." + text_key(graph.spec(subject(panel))) + ".title");
+  std::string words;
+  for (const StageItem& item : panel.view.stage.items)
+    words += (words.empty() ? "" : " · ") +
+             panel.text("tensor." + text_key(graph.spec(item.slice.tensor)) + ".name");
+  return words;
+}
+
 /// The heads to choose from, at the right of the title. Returns the width used.
 float draw_head_choice(Panel& panel, ImVec2 top_right) {
   const std::int64_t n_heads = panel.state.session.config().n_heads;
@@ -73,6 +85,49 @@ std::string head_words(const Panel& panel) {
                                    {"n", std::to_string(n_heads)}});
 }
 
+/// The lit cell's arithmetic in a room's size: its numbers in their hues, and the value they make.
+float draw_arithmetic(Panel& panel, ImVec2 at, float width) {
+  if (!panel.view.narration || panel.view.narration->terms.empty()) return 0;
+  const Narration& narration = *panel.view.narration;
+  const auto hue = [](std::string_view quantity) {
+    return concept_of_name(quantity).value_or(Concept::none);
+  };
+  const auto sign = [&](const std::string& words) {
+    return Run{.text = words, .colour = panel.painter().colour().tertiary, .source = Source::number};
+  };
+  std::vector<Run> runs;
+  constexpr std::size_t kMostTerms = 8;  // what a room reads
+  for (std::size_t term = 0; term < std::min(narration.terms.size(), kMostTerms); ++term) {
+    const NarratedTerm& narrated = narration.terms[term];
+    if (term > 0) runs.push_back(sign("  + "));
+    for (std::size_t place = 0; place < narrated.factors.size(); ++place) {
+      if (place > 0) runs.push_back(sign(" " + narrated.signs[place - 1] + " "));
+      const std::string& number = narrated.factors[place].number;
+      const bool is_negative = number.starts_with(panel.theme().numbers.minus) && (term > 0 || place > 0);
+      runs.push_back({.text = is_negative ? "(" + number + ")" : number,
+                      .weight = Weight::semibold,
+                      .hue = hue(narrated.factors[place].quantity),
+                      .source = Source::number});
+    }
+  }
+  if (narration.terms.size() > kMostTerms) runs.push_back(sign("  + …"));
+  Painter& painter = panel.painter();
+  const RichBlock block = lay_out(painter, std::move(runs), {.type = TypeStyle::body, .width = width});
+  draw(painter, at, block);
+  const float y = at.y + block.height + panel.px(6);
+  const Rect equals = painter.text({at.x, y}, "=",
+                                   {.type = TypeStyle::display,
+                                    .weight = Weight::regular,
+                                    .colour = painter.colour().tertiary,
+                                    .source = Source::number});
+  painter.text({equals.max.x + panel.px(14), y}, narration.value,
+               {.type = TypeStyle::display,
+                .colour = panel.theme().hue(hue(narration.quantity)),
+                .source = Source::number,
+                .role = "value"});
+  return y + painter.line_height(TypeStyle::display) - at.y;
+}
+
 /// The formula and what it says, from `at` down within `width`. Returns the height.
 float draw_formula(Panel& panel, ImVec2 at, float width) {
   const std::string key = text_key(panel.state.session.graph().spec(subject(panel)));
@@ -93,7 +148,11 @@ float draw_formula(Panel& panel, ImVec2 at, float width) {
     draw(painter, {at.x, y}, block);
     y += block.height + panel.px(2);
   };
-  line(panel.text("tensor." + key + ".said"), painter.colour().secondary);
+  if (panel.state.layout == Layout::presentation && panel.view.stage.shape == StageShape::product)
+    return y + panel.px(panel.theme().space.m) +
+           draw_arithmetic(panel, {at.x, y + panel.px(panel.theme().space.m)}, width) - at.y;
+  if (panel.view.stage.operation || panel.view.stage.items.size() == 1)
+    line(panel.text("tensor." + key + ".said"), painter.colour().secondary);
   line(shape_words(panel), painter.colour().tertiary);
   line(head_words(panel), painter.colour().tertiary);
   return y - at.y;
@@ -131,7 +190,7 @@ void draw_stage(Panel& panel, const Rect& box) {
   const Theme& theme = panel.theme();
   const bool is_presenting = panel.state.layout == Layout::presentation;
   painter.fill(box, painter.colour().stage);
-  const float gutter = panel.px(box.width() < panel.px(700) ? theme.space.xl : 48);
+  const float gutter = panel.px(box.width() < panel.px(700) ? theme.space.xl : 40);
   Rect content{{box.min.x + gutter, box.min.y + panel.px(28)},
                {box.max.x - gutter, box.max.y - panel.px(20)}};
   if (!is_presenting)
@@ -139,8 +198,7 @@ void draw_stage(Panel& panel, const Rect& box) {
 
   const TypeStyle title_type = is_presenting ? TypeStyle::title : TypeStyle::heading;
   const float heads = draw_head_choice(panel, {content.max.x, content.min.y});
-  const std::string title =
-      panel.text("tensor." + text_key(panel.state.session.graph().spec(subject(panel))) + ".title");
+  const std::string title = title_words(panel);
   painter.fit_text(content.min, title, content.width() - heads - panel.px(theme.space.m),
                    {.type = title_type, .source = Source::catalog, .role = "stage_title"});
   content.min.y += painter.line_height(title_type) + panel.px(theme.space.l);

@@ -140,8 +140,10 @@ void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr
 namespace {
 
 /// Room that a sign takes before a matrix.
+constexpr float kSignWidth = 40;
+
 float sign_width(const Panel& panel, const StageMatrix& matrix) {
-  return matrix.item().sign.empty() ? 0 : panel.px(40);
+  return matrix.item().sign.empty() ? 0 : panel.px(kSignWidth);
 }
 
 struct LineSize {
@@ -175,7 +177,7 @@ ImVec2 cell_for(const Panel& panel, ImVec2 room, std::span<const std::unique_ptr
 
 /// How well numbers read in such a cell: 1 once two digits after the point fit in comfort.
 float legibility(const Panel& panel, ImVec2 cell) {
-  return std::min({1.0f, cell.x / panel.px(48), cell.y / panel.px(24)});
+  return std::min({1.0f, cell.x / panel.px(42), cell.y / panel.px(22)});
 }
 
 LineSize choose_rows(const Panel& panel, const Rect& box, ImVec2 room,
@@ -210,7 +212,10 @@ void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<St
     float x = room.min.x;
     for (std::size_t at = first; at < last; ++at) {
       const MatrixMargins margins = margins_of(panel.painter(), matrices[at]->spec);
-      const float sign = sign_width(panel, *matrices[at]);
+      // where rows begin with a sign, the first one leaves its room too, so that columns stand under each
+      // other
+      const bool is_under = at == first && static_cast<std::size_t>(size.per_row) < matrices.size();
+      const float sign = is_under ? panel.px(kSignWidth) : sign_width(panel, *matrices[at]);
       x += sign + margins.left;
       placed.push_back(place(panel, *matrices[at], {x, y + top}, size.cell));
       const Rect cells = placed.back().layout.cells;

@@ -2,7 +2,9 @@
 // corner, focus. Labels and title are in matrix_labels.cpp.
 #include "simulator/widgets/matrix_parts.h"
 
+#include <array>
 #include <string>
+#include <vector>
 
 namespace headscope::simulator {
 
@@ -12,6 +14,15 @@ namespace {
 
 constexpr float kFrameOutset = 2, kResultRing = 1.5F, kHoverInset = 3, kFocusOutset = 3;
 constexpr float kCorner = 11, kNumberRoom = 4, kBarFrom = 9, kChevron = 8, kDottedFrom = 14;
+
+/// A size and a rung of number_ladder().
+struct NumberForm {
+  TypeStyle type;
+  std::size_t rung;
+};
+// digits are worth more than size, down to the smallest style of the look
+constexpr std::array<NumberForm, 4> kForms = {
+    {{TypeStyle::number, 0}, {TypeStyle::small, 0}, {TypeStyle::number, 1}, {TypeStyle::small, 1}}};
 constexpr int kDottedMost = 400;  // cells with outlines of their own; more are outlined as one
 constexpr Dash kDots = {2, 3};
 
@@ -31,6 +42,7 @@ class Canvas {
     for_cells([&](CellIndex at) { draw_fill(at); });
     draw_masked_edges();
     draw_not_computed();
+    choose_form();
     for (int column = 0; column < layout_.columns; ++column) draw_numbers(layout_.first_column + column);
     for (const FrameKind kind :
          {FrameKind::gradient, FrameKind::operand, FrameKind::neutral, FrameKind::result})
@@ -136,12 +148,53 @@ class Canvas {
     return {TypeStyle::number, weight, colour, Source::number, "cell"};
   }
 
+  float number_room() const { return layout_.cell.x - layout_.gap - painter_.px(kNumberRoom); }
+
+  /// One form for the whole matrix: the first with which nearly every number has room, else none, since a map
+  /// with numbers here and there reads worse than one without.
+  void choose_form() {
+    form_ = nullptr;
+    if (spec_.numbers == Numbers::hidden) return;
+    std::array<int, kForms.size()> n_fit = {};
+    int n = 0;
+    for_cells([&](CellIndex at) {
+      if (!is_plain(at)) return;
+      ++n;
+      for (std::size_t form = 0; form < kForms.size(); ++form)
+        if (width_of(text_in(at, kForms[form]), {.type = kForms[form].type}) <= number_room()) ++n_fit[form];
+    });
+    for (std::size_t form = kForms.size(); form-- > 0;) {
+      const float em =
+          painter_.px(painter_.theme().size_of(kForms[form].type, painter_.fonts().sizing()).size);
+      if (n_fit[form] * 10 >= n * 9 && layout_.cell.y - layout_.gap >= em) form_ = &kForms[form];
+    }
+  }
+
+  float width_of(std::string_view text, const TextStyle& style) const {
+    return painter_.width_of(text, style);
+  }
+
+  std::string text_in(CellIndex at, const NumberForm& form) const {
+    const std::vector<std::string> ladder = number_ladder(value(at), spec_.kind, painter_.theme().numbers);
+    return ladder[std::min(form.rung, ladder.size() - 1)];
+  }
+
+  /// The number in the matrix's form and its weight, in regular weight where it is too wide otherwise; empty
+  /// if it has no room at all.
+  std::string number_text(CellIndex at, TextStyle& style) const {
+    if (!form_) return {};
+    style.type = form_->type;
+    std::string text = text_in(at, *form_);
+    if (width_of(text, style) <= number_room()) return text;
+    style.weight = Weight::regular;
+    if (width_of(text, style) <= number_room()) return text;
+    const std::vector<std::string> ladder = number_ladder(value(at), spec_.kind, painter_.theme().numbers);
+    return width_of(ladder.back(), style) <= number_room() ? ladder.back() : std::string();
+  }
+
   /// The numbers of one column: decimal points under each other, the block in the middle of the cells.
   void draw_numbers(int column) {
-    const float room = layout_.cell.x - layout_.gap - painter_.px(kNumberRoom);
-    const float em = painter_.px(painter_.theme().size_of(TypeStyle::number, painter_.fonts().sizing()).size);
-    const bool shown = spec_.numbers == Numbers::shown && layout_.cell.y - layout_.gap >= em &&
-                       room >= painter_.width_of("0", {.type = TypeStyle::number});
+    const float room = number_room();
     struct Number {
       CellIndex at;
       std::string text;
@@ -154,15 +207,15 @@ class Canvas {
     for (int row = layout_.first_row; row < layout_.first_row + layout_.rows; ++row) {
       const CellIndex at = {row, column};
       if (!is_plain(at)) continue;
-      const TextStyle style = number_style(at);
-      const auto width_of = [&](std::string_view text) { return painter_.width_of(text, style); };
-      std::string text = shown ? fit_number(value(at), spec_.kind, room, rules, width_of) : std::string();
+      TextStyle style = number_style(at);
+      std::string text = number_text(at, style);
       if (text.empty()) {
         draw_negative_bar(at);
         continue;
       }
       const std::size_t point = text.find(rules.decimal_point);
-      Number number = {at, text, style, width_of(std::string_view(text).substr(0, point)), width_of(text)};
+      Number number = {at, text, style, width_of(std::string_view(text).substr(0, point), style),
+                       width_of(text, style)};
       const bool lines_up = std::isfinite(value(at)) && text.find('e') == std::string::npos;
       if (lines_up)
         before = std::max(before, number.before), after = std::max(after, number.width - number.before);
@@ -176,7 +229,7 @@ class Canvas {
       const float middle = box.centre().x;
       const float x = aligned && number.before >= 0 ? middle - (before + after) / 2 + before - number.before
                                                     : middle - number.width / 2;
-      const float y = box.centre().y - painter_.line_height(TypeStyle::number) / 2;
+      const float y = box.centre().y - painter_.line_height(number.style.type) / 2;
       const Rect drawn = painter_.text({x, y}, number.text, number.style);
       if (has(number.at, kEdited)) draw_underline(drawn);
     }
@@ -284,6 +337,7 @@ class Canvas {
   Painter& painter_;
   const MatrixSpec& spec_;
   const MatrixLayout& layout_;
+  const NumberForm* form_ = nullptr;  // of the numbers; null: none are drawn
   const Palette& colours_;
   const Lines& lines_;
 };
