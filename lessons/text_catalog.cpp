@@ -86,10 +86,20 @@ std::string_view accented(char letter) {
   return {};
 }
 
+/// The end of what must stay as it is at `at`: a placeholder, or a link's target ("[[scores|" of "[[scores|score]]").
+std::optional<std::size_t> untouchable_end(std::string_view text, std::size_t at) {
+  if (text[at] == '{') return placeholder_end(text, at);
+  if (text.substr(at, 2) != "[[") return std::nullopt;
+  const std::size_t bar = text.find('|', at), close = text.find("]]", at);
+  if (bar < close) return bar + 1;
+  if (close != std::string_view::npos) return close + 2;
+  return std::nullopt;
+}
+
 std::string accent(std::string_view text) {
   std::string result = "⟦";
   for (std::size_t at = 0; at < text.size();) {
-    if (const auto end = text[at] == '{' ? placeholder_end(text, at) : std::nullopt) {
+    if (const auto end = untouchable_end(text, at)) {
       result += text.substr(at, *end - at);
       at = *end;
       continue;
