@@ -86,7 +86,8 @@ std::string_view accented(char letter) {
   return {};
 }
 
-/// The end of what must stay as it is at `at`: a placeholder, or a link's target ("[[scores|" of "[[scores|score]]").
+/// The end of what must stay as it is at `at`: a placeholder, or a link's target ("[[scores|" of
+/// "[[scores|score]]").
 std::optional<std::size_t> untouchable_end(std::string_view text, std::size_t at) {
   if (text[at] == '{') return placeholder_end(text, at);
   if (text.substr(at, 2) != "[[") return std::nullopt;

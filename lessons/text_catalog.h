@@ -33,8 +33,8 @@ class TextCatalog {
   std::string error(const core::Error& error) const;
   /// Every key, sorted.
   std::vector<std::string> keys() const;
-  /// A catalog whose every string is accented and bracketed, ⟦ťèxt⟧, placeholders and link targets intact: text on a screen
-  /// that does not look like it came from somewhere else.
+  /// A catalog whose every string is accented and bracketed, ⟦ťèxt⟧, placeholders and link targets intact:
+  /// text on a screen that does not look like it came from somewhere else.
   TextCatalog pseudo() const;
 
  private:

@@ -92,6 +92,11 @@ TEST_CASE("the pseudo-language marks every string and keeps its placeholders", "
   }
 }
 
+TEST_CASE("the pseudo-language keeps a link's target and accents its words", "[lessons][text]") {
+  const TextCatalog words = catalog("t = 'of [[weights|set]] and [[scores]]'").pseudo();
+  CHECK(words.text("t") == "⟦öḟ [[weights|šèť]] áñď [[scores]]⟧");
+}
+
 TEST_CASE("every error key of lessons has its words", "[lessons][text]") {
   const TextCatalog words = english();
   static const std::regex pattern(R"RE("((lesson|expression|question|toml|text)\.[a-z_]+[a-z])")RE");
