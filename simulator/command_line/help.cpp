@@ -36,7 +36,8 @@ std::string two_columns(const std::vector<std::pair<std::string, std::string>>& 
 std::string option_name(const CLI::Option& option) {
   if (option.get_positional()) return option.get_type_name();
   const std::string& value = option.get_type_name();
-  const std::string name = option.get_name(false, true);
+  std::string name = option.get_name(false, true);
+  if (const std::size_t comma = name.find(','); comma != std::string::npos) name.insert(comma + 1, " ");
   return option.get_expected_max() == 0 || value.empty() ? name : name + " " + value;
 }
 

@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <memory>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -41,14 +43,36 @@ struct DestroyWindow {
 };
 using Window = std::unique_ptr<GLFWwindow, DestroyWindow>;
 
-/// How many frames input still asks for; GLFW's callbacks reach it through the window's user pointer.
+struct KeyEvent {
+  int key, scancode, action, modifiers;
+};
+
+/// What the callbacks leave for the loop; they reach it through the window's user pointer.
 struct Pacing {
   int frames_owed = kFramesAfterInput;
+  std::deque<KeyEvent> keys;  // not yet told to ImGui
 };
 
 template <class... Arguments>
 void on_input(GLFWwindow* window, Arguments...) {
   static_cast<Pacing*>(glfwGetWindowUserPointer(window))->frames_owed = kFramesAfterInput;
+}
+
+void on_key(GLFWwindow* window, int key, int scancode, int action, int modifiers) {
+  static_cast<Pacing*>(glfwGetWindowUserPointer(window))->keys.push_back({key, scancode, action, modifiers});
+  on_input(window);
+}
+
+/// Tells ImGui of the keys, one event a key and frame: where a frame is slow, press and release come
+/// together, and ImGui before 1.87 would see neither.
+void deliver_keys(GLFWwindow* window, Pacing& pacing) {
+  std::set<int> told;
+  while (!pacing.keys.empty() && told.insert(pacing.keys.front().key).second) {
+    const KeyEvent event = pacing.keys.front();
+    pacing.keys.pop_front();
+    ImGui_ImplGlfw_KeyCallback(window, event.key, event.scancode, event.action, event.modifiers);
+    pacing.frames_owed = kFramesAfterInput;
+  }
 }
 
 /// Set before ImGui's own callbacks, which then call these as well.
@@ -58,7 +82,6 @@ void watch_input(GLFWwindow* window, Pacing& pacing) {
   glfwSetCursorEnterCallback(window, on_input<int>);
   glfwSetMouseButtonCallback(window, on_input<int, int, int>);
   glfwSetScrollCallback(window, on_input<double, double>);
-  glfwSetKeyCallback(window, on_input<int, int, int, int>);
   glfwSetCharCallback(window, on_input<unsigned>);
   glfwSetWindowFocusCallback(window, on_input<int>);
   glfwSetWindowRefreshCallback(window, on_input<>);
@@ -148,6 +171,7 @@ core::Result<void> run(GLFWwindow* window, Pacing& pacing, ImGuiOnOpenGl& imgui,
       continue;
     }
     last_frame = glfwGetTime();
+    deliver_keys(window, pacing);
     if (pacing.frames_owed > 0) --pacing.frames_owed;
     core::Result<NextFrame> drawn = draw_frame(window, imgui, application);
     if (!drawn) return drawn.error();
@@ -177,6 +201,7 @@ core::Result<void> run_window(const WindowOptions& options, const Application& a
   watch_input(window.get(), pacing);
   ImGuiOnOpenGl imgui;
   ImGui_ImplGlfw_InitForOpenGL(window.get(), true);
+  glfwSetKeyCallback(window.get(), on_key);  // in place of ImGui's, which deliver_keys() calls
   core::Result<void> done = run(window.get(), pacing, imgui, application);
   ImGui_ImplGlfw_Shutdown();
   return done;

@@ -7,12 +7,16 @@
 #include "simulator/tensor_facts.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace headscope::simulator::terminal {
 namespace {
 
 constexpr std::size_t kLabelColumns = 16;  // of a word; longer ones are shortened
+constexpr std::size_t kIndent = 2;
 
 std::string axis_words(core::Axis axis, const lessons::TextCatalog& text) {
   switch (axis) {
@@ -59,19 +63,40 @@ std::string announcement(const AppState& state, const Slice& slice, const lesson
   return line;
 }
 
-Table columns_of(const AppState& state, const Slice& slice, std::int64_t first, std::int64_t last) {
+/// The indices to print along a side: all, but of a whole table of words or positions those of the sentence.
+std::vector<std::int64_t> shown_indices(const AppState& state, const SliceSide& side) {
+  std::vector<std::int64_t> indices;
+  if (side.axis == core::Axis::vocabulary) {
+    for (std::size_t position = 0; position < state.session.n_positions(); ++position)
+      indices.push_back(state.session.token_at(position).id);
+    std::ranges::sort(indices);
+    indices.erase(std::ranges::unique(indices).begin(), indices.end());
+    return indices;
+  }
+  // of the table of positions, those that the sentence takes
+  const auto n_positions = static_cast<std::int64_t>(state.session.n_positions());
+  const std::int64_t n_shown =
+      side.axis == core::Axis::position ? std::min(side.size, n_positions) : side.size;
+  for (std::int64_t index = 0; index < n_shown; ++index) indices.push_back(index);
+  return indices;
+}
+
+Table table_of(const AppState& state, const Slice& slice, std::span<const std::int64_t> rows,
+               std::span<const std::int64_t> columns) {
   const core::TensorSpec& spec = state.session.graph().spec(slice.tensor);
   const core::Trace<float> trace = state.trace();
   Table table;
-  table.columns.assign(static_cast<std::size_t>(last - first) + 1, Align::right);
+  table.columns.assign(columns.size() + 1, Align::right);
   table.columns.front() = Align::left;
+  const auto label = [&](const SliceSide& side, std::int64_t index) {
+    return shorten(side_label(state.session, side, index), kLabelColumns);
+  };
   std::vector<std::string> head{""};
-  for (std::int64_t column = first; column < last; ++column)
-    head.push_back(shorten(side_label(state.session, slice.columns, column), kLabelColumns));
+  for (const std::int64_t column : columns) head.push_back(label(slice.columns, column));
   if (slice.columns.place >= 0) table.rows.push_back(std::move(head));
-  for (std::int64_t row = 0; row < slice.rows.size; ++row) {
-    std::vector<std::string> cells{shorten(side_label(state.session, slice.rows, row), kLabelColumns)};
-    for (std::int64_t column = first; column < last; ++column)
+  for (const std::int64_t row : rows) {
+    std::vector<std::string> cells{label(slice.rows, row)};
+    for (const std::int64_t column : columns)
       cells.push_back(
           format_number(trace.value(slice.tensor, slice.cell_at(row, column)), number_kind_of(spec)));
     table.rows.push_back(std::move(cells));
@@ -96,19 +121,27 @@ void print_tensor(Printer& printer, const AppState& state, core::TensorId tensor
     return;
   }
   printer.paragraph(announcement(state, slice, text));
-  const std::int64_t n_columns = slice.columns.size;
-  for (std::int64_t first = 0; first < n_columns;) {
-    std::int64_t last = n_columns;
-    Table table = columns_of(state, slice, first, last);
-    while (last - first > 1 && width_of(table) + 2 > printer.columns())
-      table = columns_of(state, slice, first, --last);
-    if (last - first < n_columns)
+  const std::vector<std::int64_t> rows = shown_indices(state, slice.rows);
+  const std::vector<std::int64_t> columns = shown_indices(state, slice.columns);
+  if (slice.rows.axis == core::Axis::vocabulary || slice.columns.axis == core::Axis::vocabulary)
+    printer.paragraph(text.text("terminal.table.words_only",
+                                {{"count", std::to_string(state.session.vocabulary().size())}}));
+  if (slice.rows.axis == core::Axis::position)
+    printer.paragraph(
+        text.text("terminal.table.positions_only", {{"count", std::to_string(slice.rows.size)}}));
+  for (std::span<const std::int64_t> left = columns; !left.empty();) {
+    std::size_t n_shown = left.size();
+    Table table = table_of(state, slice, rows, left);
+    while (n_shown > 1 && width_of(table) + kIndent > printer.columns())
+      table = table_of(state, slice, rows, left.first(--n_shown));
+    const std::size_t first = columns.size() - left.size();
+    if (n_shown < columns.size())
       printer.paragraph(text.text("terminal.table.part", {{"first", std::to_string(first + 1)},
-                                                          {"last", std::to_string(last)},
-                                                          {"count", std::to_string(n_columns)}}),
-                        2, 2);
-    printer.table(table, 2);
-    first = last;
+                                                          {"last", std::to_string(first + n_shown)},
+                                                          {"count", std::to_string(columns.size())}}),
+                        kIndent, kIndent);
+    printer.table(table, kIndent);
+    left = left.subspan(n_shown);
   }
 }
 
