@@ -86,9 +86,11 @@ class Applier {
     for (CellAddress& address : state_.trail) move_to_head(address, head);
   }
   void operator()(const AnswerQuestion& action) {
+    if (!is_asked(action.question)) return;
     lessons::answer(state_.runner, state_.session, action.question, action.given);
   }
   void operator()(const RevealAnswer& action) {
+    if (!is_asked(action.question)) return;
     lessons::reveal(state_.runner, state_.session, action.question);
   }
 
@@ -111,6 +113,11 @@ class Applier {
   std::filesystem::path lesson_folder() const { return state_.lesson().path.parent_path(); }
 
   void fail(const core::Error& error) { state_.message = error; }
+
+  /// Whether the step has a question of this number: a link or a log may name one that it has not.
+  bool is_asked(std::size_t question) const {
+    return question < state_.lesson().steps[state_.runner.step].questions.size();
+  }
 
   bool exists(const CellAddress& address) const {
     return address.tensor.index < state_.session.graph().n_tensors() &&

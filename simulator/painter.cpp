@@ -265,6 +265,7 @@ Rect Painter::tag(ImVec2 at, Concept which, TypeStyle type) {
   const TextStyle style{.type = side > px(20) ? TypeStyle::number : TypeStyle::small,
                         .weight = side > px(20) ? Weight::bold : Weight::semibold,
                         .colour = theme_->colour.on_accent,
+                        .source = Source::tensor,  // a symbol, the same in every language
                         .role = "tag"};
   text_in(box, theme_->mark(which), style);
   return box;

@@ -21,12 +21,7 @@ class OperationPlanner {
 
   void operator()(const core::Lookup& op) { line({op.ids, op.output}, {"→"}); }
   void operator()(const core::SinusoidalPositions& op) { line({op.output}, {}); }
-  void operator()(const core::AddPositions& op) {
-    line({op.input, op.positions, op.output}, {"+", "="});
-    // of the table of positions, those that the sentence has
-    SliceSide& rows = plan_.items[1].slice.rows;
-    rows.size = std::min(rows.size, plan_.items[0].slice.rows.size);
-  }
+  void operator()(const core::AddPositions& op) { line({op.input, op.positions, op.output}, {"+", "="}); }
   void operator()(const core::ScaleScores& op) { line({op.input, op.output}, {"→"}); }
   void operator()(const core::MaskScores& op) { line({op.input, op.output}, {"→"}); }
   void operator()(const core::Softmax& op) { line({op.input, op.output}, {"→"}); }
@@ -98,6 +93,32 @@ bool is_operation(const core::Graph& graph, std::size_t operation, std::vector<c
   return all == shown;
 }
 
+/// The plan before the table of positions is cut to the sentence.
+StagePlan plan_whole(const AppState& state, const lessons::StepView& step) {
+  const core::Graph& graph = state.session.graph();
+  if (state.cursor.position() == step.cursor && !step.shown.empty()) {
+    const std::optional<std::size_t> operation =
+        step.stop ? graph.producer(*step.stop) : std::optional<std::size_t>();
+    return operation && is_operation(graph, *operation, step.shown)
+               ? plan_operation(state.session, *operation, step.head)
+               : plan_shown(state.session, step.shown, step.head);
+  }
+  if (!state.cursor.at_begin()) return plan_operation(state.session, state.cursor.position() - 1, step.head);
+  return plan_shown(state.session, {core::find_inputs(graph).ids}, step.head);
+}
+
+/// The plan that shows the cell that the learner followed to.
+StagePlan plan_followed(const AppState& state, const CellAddress& lit, std::int64_t step_head) {
+  const core::Graph& graph = state.session.graph();
+  const int head_place = graph.spec(lit.tensor).shape.find(core::Axis::head);
+  const std::int64_t head = head_place >= 0 ? lit.cell[head_place] : step_head;
+  if (const std::optional<std::size_t> about = operation_about(graph, lit.tensor)) {
+    StagePlan followed = plan_operation(state.session, *about, head);
+    if (is_on(followed, lit)) return followed;
+  }
+  return plan_shown(state.session, {lit.tensor}, head);
+}
+
 }  // namespace
 
 StagePlan plan_operation(const core::Session& session, std::size_t operation, std::int64_t head) {
@@ -108,29 +129,15 @@ StagePlan plan_operation(const core::Session& session, std::size_t operation, st
 }
 
 StagePlan plan_stage(const AppState& state, const lessons::StepView& step) {
-  const core::Graph& graph = state.session.graph();
-  StagePlan plan;
-  if (state.cursor.position() == step.cursor && !step.shown.empty()) {
-    const std::optional<std::size_t> operation =
-        step.stop ? graph.producer(*step.stop) : std::optional<std::size_t>();
-    plan = operation && is_operation(graph, *operation, step.shown)
-               ? plan_operation(state.session, *operation, step.head)
-               : plan_shown(state.session, step.shown, step.head);
-  } else if (!state.cursor.at_begin()) {
-    plan = plan_operation(state.session, state.cursor.position() - 1, step.head);
-  } else {
-    plan = plan_shown(state.session, {core::find_inputs(graph).ids}, step.head);
-  }
-  if (state.trail.empty() || is_on(plan, state.trail.back())) return plan;
-  const CellAddress& lit = state.trail.back();
-  const int head_place = graph.spec(lit.tensor).shape.find(core::Axis::head);
-  const std::int64_t head = head_place >= 0 ? lit.cell[head_place] : step.head;
-  const std::optional<std::size_t> about = operation_about(graph, lit.tensor);
-  if (about) {
-    StagePlan followed = plan_operation(state.session, *about, head);
-    if (is_on(followed, lit)) return followed;
-  }
-  return plan_shown(state.session, {lit.tensor}, head);
+  StagePlan plan = plan_whole(state, step);
+  if (!state.trail.empty() && !is_on(plan, state.trail.back()))
+    plan = plan_followed(state, state.trail.back(), step.head);
+  // of the table of positions, those that the sentence has
+  const auto n_positions = static_cast<std::int64_t>(state.session.n_positions());
+  for (StageItem& item : plan.items)
+    for (SliceSide* side : {&item.slice.rows, &item.slice.columns})
+      if (side->axis == core::Axis::position) side->size = std::min(side->size, n_positions);
+  return plan;
 }
 
 }  // namespace headscope::simulator

@@ -134,7 +134,7 @@ float draw_operation_strip(Panel& panel, const Rect& box) {
     if (touched.hovered) panel.window.pointed.tensor = thumbnail.result;
     if (touched.clicked) panel.actions.push_back(MoveCursor{thumbnail.operation + 1});
   }
-  return height + panel.px(panel.theme().space.xl);
+  return height;
 }
 
 }  // namespace headscope::simulator

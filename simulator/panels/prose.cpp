@@ -164,7 +164,11 @@ float draw_sentence(Panel& panel, ImVec2 at, float width, std::string_view markd
             lessons::find_tensor(panel.state.session.graph(), run.target, panel.state.lesson().inside);
       runs.push_back(std::move(prose));
     }
-  return draw_runs(panel, at, width, rich_runs(panel, runs, Source::catalog), style);
+  std::vector<Run> rich = rich_runs(panel, runs, Source::catalog);
+  // what the sentence stresses is the learner's own word
+  for (std::size_t index = 0; index < runs.size(); ++index)
+    if (runs[index].strong || runs[index].emphasis) rich[index].source = Source::token;
+  return draw_runs(panel, at, width, std::move(rich), style);
 }
 
 }  // namespace headscope::simulator

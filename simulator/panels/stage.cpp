@@ -96,12 +96,13 @@ float draw_arithmetic(Panel& panel, ImVec2 at, float width) {
     return Run{.text = words, .colour = panel.painter().colour().tertiary, .source = Source::number};
   };
   std::vector<Run> runs;
-  constexpr std::size_t kMostTerms = 8;  // what a room reads
+  constexpr std::size_t kMostTerms = 8;   // what a room reads
+  const std::string kNoBreak = "\u00a0";  // a term stays on one line
   for (std::size_t term = 0; term < std::min(narration.terms.size(), kMostTerms); ++term) {
     const NarratedTerm& narrated = narration.terms[term];
     if (term > 0) runs.push_back(sign("  + "));
     for (std::size_t place = 0; place < narrated.factors.size(); ++place) {
-      if (place > 0) runs.push_back(sign(" " + narrated.signs[place - 1] + " "));
+      if (place > 0) runs.push_back(sign(kNoBreak + narrated.signs[place - 1] + kNoBreak));
       const std::string& number = narrated.factors[place].number;
       const bool is_negative = number.starts_with(panel.theme().numbers.minus) && (term > 0 || place > 0);
       runs.push_back({.text = is_negative ? "(" + number + ")" : number,
@@ -128,6 +129,11 @@ float draw_arithmetic(Panel& panel, ImVec2 at, float width) {
   return y + painter.line_height(TypeStyle::display) - at.y;
 }
 
+/// Low windows keep formula and numbers, and leave out the words between.
+bool is_low(const Panel& panel) {
+  return ImGui::GetIO().DisplaySize.y < panel.px(800);
+}
+
 /// The formula and what it says, from `at` down within `width`. Returns the height.
 float draw_formula(Panel& panel, ImVec2 at, float width) {
   const std::string key = text_key(panel.state.session.graph().spec(subject(panel)));
@@ -151,6 +157,7 @@ float draw_formula(Panel& panel, ImVec2 at, float width) {
   if (panel.state.layout == Layout::presentation && panel.view.stage.shape == StageShape::product)
     return y + panel.px(panel.theme().space.m) +
            draw_arithmetic(panel, {at.x, y + panel.px(panel.theme().space.m)}, width) - at.y;
+  if (is_low(panel)) return y - at.y;
   if (panel.view.stage.operation || panel.view.stage.items.size() == 1)
     line(panel.text("tensor." + key + ".said"), painter.colour().secondary);
   line(shape_words(panel), painter.colour().tertiary);
@@ -159,24 +166,29 @@ float draw_formula(Panel& panel, ImVec2 at, float width) {
 }
 
 /// The colour scales that the matrices use, under them at the left. Returns the height.
-void draw_scales(Panel& panel, ImVec2 at) {
+void draw_scales(Panel& panel, ImVec2 at, float right) {
   bool has_signed = false, has_shares = false;
   for (const StageItem& item : panel.view.stage.items) {
     const Range range = range_of(panel.state.session.graph().spec(item.slice.tensor));
     has_signed |= range == Range::signed_values;
     has_shares |= range == Range::shares;
   }
-  const float width = panel.px(180);
+  const float width = std::min(panel.px(180), (right - at.x) / (has_signed && has_shares ? 2.6f : 1.3f));
+  // a note stands beside its bar where there is room for it
+  const auto noted = [&](std::string words) {
+    const float note = panel.painter().width_of(words, {.type = TypeStyle::small}) + panel.px(60);
+    return at.x + width + note <= right ? words : std::string();
+  };
   if (has_signed) {
     const std::string note =
         panel.view.stage.items.size() > 1 ? panel.text("stage.one_scale") : std::string();
     const Rect box = draw_scale_bar(panel.painter(), at, width, ColourMap::signed_values,
-                                    round_scale(panel.view.scale), has_shares ? std::string() : note);
+                                    round_scale(panel.view.scale), has_shares ? std::string() : noted(note));
     at.x = box.max.x + panel.px(panel.theme().space.xl);
   }
   if (has_shares)
     draw_scale_bar(panel.painter(), at, width, ColourMap::probability, 1,
-                   panel.text("stage.scale_of_shares"));
+                   noted(panel.text("stage.scale_of_shares")));
 }
 
 float scale_height(const Panel& panel) {
@@ -191,24 +203,24 @@ void draw_stage(Panel& panel, const Rect& box) {
   const bool is_presenting = panel.state.layout == Layout::presentation;
   painter.fill(box, painter.colour().stage);
   const float gutter = panel.px(box.width() < panel.px(700) ? theme.space.xl : 40);
-  Rect content{{box.min.x + gutter, box.min.y + panel.px(28)},
-               {box.max.x - gutter, box.max.y - panel.px(20)}};
-  if (!is_presenting)
-    content.min.y += draw_operation_strip(panel, {content.min, {content.max.x, content.max.y}});
+  const float air = is_low(panel) ? 0.5f : 1.0f;
+  Rect content{{box.min.x + gutter, box.min.y + panel.px(28) * air},
+               {box.max.x - gutter, box.max.y - panel.px(20) * air}};
+  if (!is_presenting) content.min.y += draw_operation_strip(panel, content) + panel.px(theme.space.xl) * air;
 
   const TypeStyle title_type = is_presenting ? TypeStyle::title : TypeStyle::heading;
   const float heads = draw_head_choice(panel, {content.max.x, content.min.y});
   const std::string title = title_words(panel);
   painter.fit_text(content.min, title, content.width() - heads - panel.px(theme.space.m),
                    {.type = title_type, .source = Source::catalog, .role = "stage_title"});
-  content.min.y += painter.line_height(title_type) + panel.px(theme.space.l);
+  content.min.y += painter.line_height(title_type) + panel.px(theme.space.l) * air;
 
   Rect matrices = content;
   matrices.max.y -= scale_height(panel) + panel.px(theme.space.m);
   std::vector<std::unique_ptr<StageMatrix>> drawn;
   for (const StageItem& item : panel.view.stage.items)
     drawn.push_back(std::make_unique<StageMatrix>(panel, item));
-  draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)});
+  draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)}, content.max.x);
   if (panel.view.stage.shape == StageShape::product)
     draw_product(panel, matrices, drawn, draw_formula);
   else

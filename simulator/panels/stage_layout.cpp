@@ -33,10 +33,10 @@ Placed place(const Panel& panel, StageMatrix& matrix, ImVec2 origin, ImVec2 cell
 
 void draw_placed(Panel& panel, std::span<const Placed> placed) {
   for (const Placed& one : placed) draw_matrix(panel.painter(), one.matrix->spec, one.layout);
-  for (std::size_t at = 0; at < placed.size(); ++at) {
+  // the open field comes first: of two controls in one place the first gets the pointer
+  for (const Placed& one : placed) edit_cell(panel, *one.matrix, one.layout);
+  for (std::size_t at = 0; at < placed.size(); ++at)
     touch_matrix(panel, "matrix" + std::to_string(at), *placed[at].matrix, placed[at].layout);
-    edit_cell(panel, *placed[at].matrix, placed[at].layout);
-  }
 }
 
 /// The bands that join the lit result's row and column with its operands.
@@ -95,7 +95,6 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
   product.cell = floored(
       {std::min(most.x, (box.width() - wide) / n_columns), std::min(most.y, (box.height() - high) / n_rows)});
 
-  const float result_width = product.cell.x * static_cast<float>(product.result->columns_shown());
   const float left_width = product.cell.x * static_cast<float>(product.left->columns_shown());
   const float spare = box.width() - wide - product.cell.x * n_columns;
   const float spread = std::clamp(spare, 0.0f, panel.px(120));  // then the group stands in the middle
@@ -110,7 +109,6 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
   product.addend_origin = {result_x, addend_y};
   product.result_origin = {result_x, result_y};
   product.left_origin = {start + product.left_margins.left, result_y};
-  (void)result_width;
 }
 
 }  // namespace
@@ -142,8 +140,14 @@ namespace {
 /// Room that a sign takes before a matrix.
 constexpr float kSignWidth = 40;
 
-float sign_width(const Panel& panel, const StageMatrix& matrix) {
-  return matrix.item().sign.empty() ? 0 : panel.px(kSignWidth);
+/// Where rows begin with a sign, the first one leaves its room too, so that columns stand under each other.
+float sign_room(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices, std::size_t at,
+                int per_row) {
+  const auto n = static_cast<std::size_t>(per_row);
+  const bool is_under = at % n == 0 && n < matrices.size();
+  const bool has_signs =
+      std::ranges::any_of(matrices, [](const auto& matrix) { return !matrix->item().sign.empty(); });
+  return !matrices[at]->item().sign.empty() || (is_under && has_signs) ? panel.px(kSignWidth) : 0;
 }
 
 struct LineSize {
@@ -160,8 +164,8 @@ ImVec2 cell_for(const Panel& panel, ImVec2 room, std::span<const std::unique_ptr
     const std::size_t last = std::min(matrices.size(), first + static_cast<std::size_t>(per_row));
     for (std::size_t at = first; at < last; ++at) {
       const MatrixMargins margins = margins_of(panel.painter(), matrices[at]->spec);
-      row_wide +=
-          margins.left + margins.right + sign_width(panel, *matrices[at]) + panel.px(panel.theme().space.m);
+      row_wide += margins.left + margins.right + sign_room(panel, matrices, at, per_row) +
+                  panel.px(panel.theme().space.m);
       row_columns += static_cast<float>(matrices[at]->columns_shown());
       row_high = std::max(row_high, margins.top + margins.bottom);
       row_rows = std::max(row_rows, static_cast<float>(matrices[at]->rows_shown()));
@@ -212,14 +216,11 @@ void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<St
     float x = room.min.x;
     for (std::size_t at = first; at < last; ++at) {
       const MatrixMargins margins = margins_of(panel.painter(), matrices[at]->spec);
-      // where rows begin with a sign, the first one leaves its room too, so that columns stand under each
-      // other
-      const bool is_under = at == first && static_cast<std::size_t>(size.per_row) < matrices.size();
-      const float sign = is_under ? panel.px(kSignWidth) : sign_width(panel, *matrices[at]);
+      const float sign = sign_room(panel, matrices, at, size.per_row);
       x += sign + margins.left;
       placed.push_back(place(panel, *matrices[at], {x, y + top}, size.cell));
       const Rect cells = placed.back().layout.cells;
-      if (sign > 0)
+      if (!matrices[at]->item().sign.empty())
         panel.painter().text_in(
             {{x - margins.left - sign, cells.min.y}, {x - margins.left, cells.max.y}},
             matrices[at]->item().sign,

@@ -79,7 +79,7 @@ void draw_heads(Painter& painter, const Columns& columns, float x, float y, cons
     return TextStyle{TypeStyle::label, Weight::of_style, colour, source, "term_head"};
   };
   const float top = text_top(painter, y, painter.px(kHeadHeight), TypeStyle::label);
-  painter.fit_text({x, top}, spec.index_head, columns.index - x, style(Source::catalog, tertiary));
+  painter.fit_text({x, top}, spec.index_head, columns.index - x, style(Source::tensor, tertiary));
   for (std::size_t i = 0; i < spec.factor_heads.size(); ++i) {
     const TermHead& head = spec.factor_heads[i];
     float right = columns.factors[i];
@@ -91,7 +91,7 @@ void draw_heads(Painter& painter, const Columns& columns, float x, float y, cons
     painter.text_to({right, top}, head.text,
                     style(head.source, head.hue == Concept::none ? tertiary : painter.theme().hue(head.hue)));
   }
-  painter.text_to({columns.value, top}, spec.value_head, style(Source::catalog, tertiary));
+  painter.text_to({columns.value, top}, spec.value_head, style(Source::tensor, tertiary));
 }
 
 void draw_row(Painter& painter, const Columns& columns, float x, float y, const TermRow& row) {

@@ -100,6 +100,6 @@ TEST_CASE("a PNG that cannot be written says so and leaves nothing", "[simulator
   const platform::Image image{.width = 1, .height = 1, .rgba = {1, 2, 3, 255}};
   const core::Result<void> written = platform::write_png(path, image);
   REQUIRE_FALSE(written);
-  CHECK(written.error().key == "file.unwritable");
+  CHECK(written.error().key == "file.folder_missing");
   CHECK_FALSE(std::filesystem::exists(path));
 }

@@ -103,13 +103,19 @@ class NullBackend {
     set_key(key, false, modifier);
     frame(draw);
   }
+  void hold(ImGuiKey key, Modifier modifier = Modifier::none) { set_key(key, true, modifier); }
+  void release(ImGuiKey key) { set_key(key, false, Modifier::none); }
   /// Types UTF-8 text, one character a frame.
   void type(std::string_view text, const std::function<void()>& draw) {
+    each_character(text, [&] { frame(draw); });
+  }
+  /// Feeds UTF-8 text, one character before each call of `run_frame`.
+  static void each_character(std::string_view text, const std::function<void()>& run_frame) {
     for (std::size_t at = 0; at < text.size();) {
       std::size_t next = at + 1;
       while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
       ImGui::GetIO().AddInputCharactersUTF8(std::string(text.substr(at, next - at)).c_str());
-      frame(draw);
+      run_frame();
       at = next;
     }
   }

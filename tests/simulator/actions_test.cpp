@@ -1,0 +1,172 @@
+// Actions: what each does to the state, and that no sequence of them breaks it.
+#include "simulator/actions.h"
+
+#include "core/random.h"
+#include "tests/simulator/app_fixture.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace headscope::simulator {
+namespace {
+
+std::vector<float> all_numbers(const AppState& state) {
+  std::vector<float> numbers;
+  const core::Trace<float> trace = state.session.trace();
+  for (std::uint32_t index = 0; index < state.session.graph().n_tensors(); ++index)
+    if (state.session.graph().spec({index}).element == core::Element::real) {
+      const auto values = trace.workspace().values({index});
+      numbers.insert(numbers.end(), values.begin(), values.end());
+    }
+  return numbers;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+CellAddress random_cell(const AppState& state, core::Rng& rng) {
+  const auto pick = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(rng.next() % static_cast<std::uint64_t>(n));
+  };
+  const core::TensorId id{
+      static_cast<std::uint32_t>(pick(static_cast<std::int64_t>(state.session.graph().n_tensors())))};
+  const core::Shape& shape = state.session.trace().shape(id);
+  return {id, shape.cell(pick(shape.count()))};
+}
+
+Action random_action(const AppState& state, core::Rng& rng) {
+  static const std::vector<std::string> kSentences = {"the cat sat on the mat",
+                                                      "a dog",
+                                                      "",
+                                                      "x",
+                                                      "the the the the",
+                                                      "Zoë was here !",
+                                                      "cat cat cat cat cat cat cat cat cat"};
+  switch (rng.next() % 19) {
+    case 0:
+      return NextStep{};
+    case 1:
+      return PreviousStep{};
+    case 2:
+      return GoToStep{rng.next() % 20};
+    case 3:
+      return NextOperation{};
+    case 4:
+      return PreviousOperation{};
+    case 5:
+      return MoveCursor{rng.next() % 40};
+    case 6:
+      return SetSentence{kSentences[rng.next() % kSentences.size()]};
+    case 7:
+    case 8:
+      return SetCell{random_cell(state, rng), rng.normal() * 3};
+    case 9:
+      return SetCell{random_cell(state, rng), static_cast<double>(rng.next() % 5)};
+    case 10:
+      return Undo{};
+    case 11:
+      return Redo{};
+    case 12:
+      return LockCell{random_cell(state, rng)};
+    case 13:
+      return FollowCell{random_cell(state, rng)};
+    case 14:
+      return StepBack{};
+    case 15:
+      return ChooseHead{static_cast<std::int64_t>(rng.next() % 4) - 1};
+    case 16:
+      return RevealAnswer{0};
+    case 17:
+      return OpenLesson{rng.next() % 2 ? "1" : "2"};
+    default:
+      return RestoreCells{};
+  }
+}
+
+void require_invariants(const AppState& state) {
+  REQUIRE(state.cursor.position() <= state.cursor.end());
+  REQUIRE(state.cursor.end() == state.session.graph().operations().size());
+  REQUIRE(state.runner.step < state.lesson().steps.size());
+  REQUIRE(state.head() >= 0);
+  REQUIRE(state.head() < state.session.config().n_heads);
+  for (const CellAddress& address : state.trail)
+    REQUIRE(state.session.trace().shape(address.tensor).contains(address.cell));
+  for (const auto& [place, value] : state.session.edits())
+    REQUIRE(state.session.trace().value(place.first, place.second) ==
+            static_cast<double>(static_cast<float>(value)));
+}
+
+TEST_CASE("random actions keep the state whole, and the same log gives the same state",
+          "[simulator][actions]") {
+  std::vector<Action> log;
+  AppState state = test::open_shipped("2");
+  core::Rng rng(7);
+  for (int n = 0; n < 1500; ++n) {
+    log.push_back(random_action(state, rng));
+    apply_action(state, log.back());
+    INFO("action " << n);
+    require_invariants(state);
+  }
+  AppState replayed = test::open_shipped("2");
+  for (const Action& action : log) apply_action(replayed, action);
+  CHECK(same_bits(all_numbers(state), all_numbers(replayed)));
+  CHECK(replayed.cursor == state.cursor);
+  CHECK(replayed.trail == state.trail);
+  CHECK(replayed.document() == state.document());
+}
+
+TEST_CASE("undoing every change returns the same bits", "[simulator][actions]") {
+  AppState state = test::open_shipped("1");
+  const std::vector<float> before = all_numbers(state);
+  core::Rng rng(3);
+  for (int n = 0; n < 60; ++n) {
+    apply_action(state, SetCell{random_cell(state, rng), rng.normal()});
+    if (n % 10 == 5) apply_action(state, SetSentence{n % 20 == 5 ? "a dog ran" : "the mat"});
+  }
+  REQUIRE_FALSE(state.undo.empty());
+  const std::vector<float> changed = all_numbers(state);
+  const std::size_t n_changes = state.undo.size();
+  while (!state.undo.empty()) apply_action(state, Undo{});
+  CHECK(same_bits(all_numbers(state), before));
+  for (std::size_t n = 0; n < n_changes; ++n) apply_action(state, Redo{});
+  CHECK(same_bits(all_numbers(state), changed));
+}
+
+TEST_CASE("a refused action leaves a message and nothing else", "[simulator][actions]") {
+  AppState state = test::open_shipped("1");
+  const std::vector<float> before = all_numbers(state);
+  const core::TensorId ids = *state.session.graph().find("source.ids");
+  for (const Action& refused :
+       std::vector<Action>{SetSentence{""}, SetCell{{ids, {0, 0}}, 1e9}, SetCell{{ids, {0, 0}}, 0.5},
+                           OpenLesson{"no such lesson"}}) {
+    apply_action(state, refused);
+    CHECK(state.message);
+    CHECK(state.undo.empty());
+    CHECK(same_bits(all_numbers(state), before));
+  }
+  apply_action(state, NextStep{});
+  CHECK_FALSE(state.message);
+}
+
+TEST_CASE("editing a word's id feeds the other word", "[simulator][actions]") {
+  AppState state = test::open_shipped("1");
+  const core::TensorId ids = *state.session.graph().find("source.ids");
+  const std::int32_t dog = *state.session.vocabulary().find("dog");
+  apply_action(state, SetCell{{ids, {0, 1}}, static_cast<double>(dog)});
+  CHECK(state.session.token_at(1).text == "dog");
+  apply_action(state, Undo{});
+  CHECK(state.session.token_at(1).text == "cat");
+}
+
+TEST_CASE("a followed cell that lies ahead is computed on the way", "[simulator][actions]") {
+  AppState state = test::open_shipped("1");
+  const core::TensorId weights = *state.session.graph().find("decoder.block0.self_attention.weights");
+  REQUIRE_FALSE(state.trace().is_computed(weights));
+  apply_action(state, FollowCell{{weights, {0, 0, 1, 1}}});
+  CHECK(state.trace().is_computed(weights));
+}
+
+}  // namespace
+}  // namespace headscope::simulator
