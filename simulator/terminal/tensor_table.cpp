@@ -58,9 +58,9 @@ std::string announcement(const AppState& state, const Slice& slice, const lesson
     key = "terminal.table.rows";
   else if (!columns.empty())
     key = "terminal.table.columns";
-  std::string line = text.text(key, {{"tensor", short_name(spec)}, {"rows", rows}, {"columns", columns}});
-  if (has_head) line += " " + text.text("terminal.table.head", {{"head", std::to_string(state.head())}});
-  return line;
+  const std::string head =
+      has_head ? text.text("terminal.table.head", {{"head", std::to_string(state.head())}}) : "";
+  return text.text(key, {{"tensor", short_name(spec)}, {"head", head}, {"rows", rows}, {"columns", columns}});
 }
 
 /// The indices to print along a side: all, but of a whole table of words or positions those of the sentence.
@@ -130,8 +130,9 @@ void print_tensor(Printer& printer, const AppState& state, core::TensorId tensor
     printer.paragraph(
         text.text("terminal.table.positions_only", {{"count", std::to_string(slice.rows.size)}}));
   for (std::span<const std::int64_t> left = columns; !left.empty();) {
-    std::size_t n_shown = left.size();
-    Table table = table_of(state, slice, rows, left);
+    // a column takes three places at least: a digit and the gap
+    std::size_t n_shown = std::min(left.size(), printer.columns() / 3);
+    Table table = table_of(state, slice, rows, left.first(n_shown));
     while (n_shown > 1 && width_of(table) + kIndent > printer.columns())
       table = table_of(state, slice, rows, left.first(--n_shown));
     const std::size_t first = columns.size() - left.size();

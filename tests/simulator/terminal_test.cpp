@@ -111,8 +111,7 @@ TEST_CASE("a step is read out with its formula, its tables and its questions", "
   CHECK_THAT(out, Contains("It begins with an introduction"));
   CHECK_THAT(out, Contains("Step 1 of 2. How much does one word ask of another?"));
   CHECK_THAT(out, Contains("Formula: s_ij = Σ_c q_ic · k_jc"));
-  CHECK_THAT(out,
-             Contains("Table scores: query words i down the rows, key words j across the columns. Head 0."));
+  CHECK_THAT(out, Contains("Table scores, head 0: query words i down, key words j across."));
   CHECK_THAT(out, Contains("The score of on and sat is " + score_of("scores[on, sat]") + "."));
   CHECK_THAT(out, Contains("Choices: 1 the, 2 cat, 3 sat, 4 on, 5 the, 6 mat"));
   CHECK_THAT(out, !Contains("‹"));
@@ -150,7 +149,7 @@ TEST_CASE("questions take words, numbers and cells, and say what was right", "[s
   CHECK_THAT(replies("n\nthe, the\n"), Contains("Right: "));
   CHECK_THAT(replies("n\nr 1\n1\n"), Contains("Right: 1."));
   CHECK_THAT(replies("n\nr 1\n2\n"), Contains("Not yet."));
-  CHECK_THAT(replies("n\nr 1\nr 2\nr 3\n1\n"), Contains("are answered"));
+  CHECK_THAT(replies("n\nr 1\nr 2\nr 3\na 1\n"), Contains("are answered"));
 }
 
 TEST_CASE("a likely mistake is named", "[simulator][terminal]") {
@@ -197,18 +196,18 @@ TEST_CASE("the sentence changes, with a word about unknown and left out words", 
   CHECK_THAT(out, Contains("The sentence: the cat sat on the mat"));
   std::string words;
   for (int word = 0; word < 70; ++word) words += " cat";
-  CHECK_THAT(replies("sentence" + words + "\n"), Contains("Words left out at its end: 6"));
+  CHECK_THAT(replies("sentence" + words + "\n"), Contains("Words left out at its end: 7"));
 }
 
 TEST_CASE("heads, tables, steps and the ends of the lesson answer in one line", "[simulator][terminal]") {
-  CHECK_THAT(replies("head 1\n"), Contains("Head 1."));
+  CHECK_THAT(replies("head 1\n"), Contains("Table scores, head 1:"));
   CHECK_THAT(replies("head 2\n"), Contains("the heads are 0 to 1"));
   CHECK_THAT(replies("step 9\n"), Contains("the steps are 1 to 2"));
   CHECK_THAT(replies("p\n"), Contains("first step already"));
   CHECK_THAT(replies("last\nn\n"), Contains("last step"));
   CHECK_THAT(replies("n\nhint\n"), Contains("Edit the embedding of on."));
   CHECK_THAT(replies("keys\n"),
-             Contains("Table keys: key words j down the rows, channels c of the head across"));
+             Contains("Table keys, head 0: key words j down, channels c of the head across."));
   CHECK_THAT(replies("weights\n"), Contains("not computed yet"));
   CHECK_THAT(replies("open nothing-like-it\n"), Contains("nothing-like-it"));
   CHECK_THAT(replies("help\n"), Contains("q: quit."));
