@@ -1,6 +1,6 @@
 #include "simulator/terminal/answer_text.h"
 
-#include "lessons/number_text.h"
+#include "lessons/number_format.h"
 #include "simulator/slice.h"
 #include "simulator/tensor_facts.h"
 #include "simulator/terminal/input.h"

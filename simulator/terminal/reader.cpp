@@ -1,7 +1,7 @@
 // The loop: a line, an action, what it brought.
 #include "simulator/terminal/reader.h"
 
-#include "lessons/number_text.h"
+#include "lessons/number_format.h"
 #include "simulator/actions.h"
 #include "simulator/slice.h"
 #include "simulator/tensor_facts.h"
@@ -112,7 +112,7 @@ class Reader {
     const core::TensorSpec& spec = state_.session.graph().spec(cell->tensor);
     say("terminal.edited",
         {{"cell", short_name(spec) + address_text(state_.session, *cell)},
-         {"value", format_number(state_.trace().value(cell->tensor, cell->cell), number_kind_of(spec))}});
+         {"value", lessons::format_number(state_.trace().value(cell->tensor, cell->cell), number_kind_of(spec))}});
     return show_numbers();
   }
   Session operator()(const AnswerText& input) {

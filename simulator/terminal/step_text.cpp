@@ -1,6 +1,8 @@
 #include "simulator/terminal/step_text.h"
 
 #include "core/graph.h"
+#include "simulator/slice.h"
+#include "simulator/tensor_facts.h"
 #include "simulator/terminal/tensor_table.h"
 
 #include <algorithm>
@@ -37,6 +39,16 @@ void print_formula(Printer& printer, const AppState& state, const lessons::StepV
                     0, 4);
   if (words.text.has("tensor." + key + ".said"))
     printer.paragraph(words.text.text("tensor." + key + ".said"), 2, 2);
+  printer.blank();
+}
+
+/// What a window lights up, a terminal can only name.
+void print_lit_cell(Printer& printer, const AppState& state, const lessons::StepView& view,
+                    const Words& words) {
+  if (!view.lit_tensor || !view.lit_cell) return;
+  const std::string cell = short_name(state.session.graph().spec(*view.lit_tensor)) +
+                           address_text(state.session, {*view.lit_tensor, *view.lit_cell});
+  printer.paragraph(words.text.text("terminal.lit", {{"cell", cell}}));
   printer.blank();
 }
 
@@ -186,6 +198,7 @@ void print_step(Printer& printer, const AppState& state, const Words& words) {
   printer.blank();
   print_formula(printer, state, view, words);
   print_tensors(printer, state, words);
+  print_lit_cell(printer, state, view, words);
   print_notices(printer, view, words);
   for (std::size_t question = 0; question < view.questions.size(); ++question) {
     print_question(printer, view.questions[question], question + 1, words);

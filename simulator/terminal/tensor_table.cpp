@@ -2,7 +2,7 @@
 #include "simulator/terminal/tensor_table.h"
 
 #include "core/graph.h"
-#include "simulator/number_format.h"
+#include "lessons/number_format.h"
 #include "simulator/slice.h"
 #include "simulator/tensor_facts.h"
 
@@ -98,7 +98,7 @@ Table table_of(const AppState& state, const Slice& slice, std::span<const std::i
     std::vector<std::string> cells{label(slice.rows, row)};
     for (const std::int64_t column : columns)
       cells.push_back(
-          format_number(trace.value(slice.tensor, slice.cell_at(row, column)), number_kind_of(spec)));
+          lessons::format_number(trace.value(slice.tensor, slice.cell_at(row, column)), number_kind_of(spec)));
     table.rows.push_back(std::move(cells));
   }
   return table;

@@ -5,7 +5,7 @@
 #include "simulator/terminal/step_text.h"
 #include "simulator/terminal/text_layout.h"
 
-#include "simulator/number_format.h"
+#include "lessons/number_format.h"
 #include "tests/simulator/program.h"
 
 #include <catch2/catch.hpp>
@@ -54,7 +54,8 @@ std::string score_of(const std::string& cell) {
   const AppState state = open();
   const std::optional<CellAddress> address = find_cell(state, cell);
   REQUIRE(address);
-  return format_number(state.session.trace().value(address->tensor, address->cell), NumberKind::value);
+  return lessons::format_number(state.session.trace().value(address->tensor, address->cell),
+                                lessons::NumberKind::value);
 }
 
 }  // namespace
@@ -113,6 +114,7 @@ TEST_CASE("a step is read out with its formula, its tables and its questions", "
   CHECK_THAT(out, Contains("Formula: s_ij = Σ_c q_ic · k_jc"));
   CHECK_THAT(out, Contains("Table scores, head 0: query words i down, key words j across."));
   CHECK_THAT(out, Contains("The score of on and sat is " + score_of("scores[on, sat]") + "."));
+  CHECK_THAT(out, Contains("Type scores[on, sat] to see where"));
   CHECK_THAT(out, Contains("Choices: 1 the, 2 cat, 3 sat, 4 on, 5 the, 6 mat"));
   CHECK_THAT(out, !Contains("‹"));
 }
@@ -132,7 +134,8 @@ TEST_CASE("every printed score is the core's", "[simulator][terminal]") {
     for (std::int64_t j = 0; j < 6; ++j) {
       row >> word;
       INFO("scores[" << i << "," << j << "]");
-      CHECK(word == format_number(state.session.trace().value(scores, {0, 0, i, j}), NumberKind::value));
+      CHECK(word == lessons::format_number(state.session.trace().value(scores, {0, 0, i, j}),
+                                           lessons::NumberKind::value));
     }
   }
 }
@@ -224,7 +227,7 @@ TEST_CASE("no line is wider than the screen, plain text has no escape", "[simula
       "n\nhelp\nscores[on, sat]\n1\nb\nhead 1\nsentence the "
       "extraordinarily-long-unbroken-word-that-goes-on-and-on-and-on sat\n"
       "token_embedding\nw_output\nhelp\nlessons\nr\nzebra\nstep 1\n";
-  for (const std::size_t columns : {40, 80}) {
+  for (const std::size_t columns : {std::size_t{40}, std::size_t{80}}) {
     const std::string out = read(input, {.columns = columns});
     for (const std::string& line : lines_of(out)) {
       INFO(line);
