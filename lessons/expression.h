@@ -134,8 +134,8 @@ std::optional<bool> as_truth(const Value& value);
 /// A number (a place with one axis counts), or nothing.
 std::optional<double> as_number(const Value& value);
 
-/// The value as a person reads it: numbers by number_text(), a position along queries or keys as its word, a
-/// head or channel as a number, a cell as its words.
+/// The value as a person reads it: numbers by format_number(), a position along queries or keys as its word,
+/// a head or channel as a number, a cell as its words.
 std::string value_text(const Value& value, const core::Session& session);
 
 }  // namespace headscope::lessons

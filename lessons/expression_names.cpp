@@ -1,7 +1,7 @@
 // What names in expressions stand for: tensors, seen from a scope outwards, and words of a sentence. And how
 // values read.
 #include "lessons/expression.h"
-#include "lessons/number_text.h"
+#include "lessons/number_format.h"
 
 #include <algorithm>
 #include <charconv>
@@ -53,7 +53,7 @@ std::string array_text(const Array& array) {
   constexpr std::size_t kMostShown = 12;
   std::string text = "[";
   for (std::size_t place = 0; place < std::min(array.values.size(), kMostShown); ++place)
-    text += (place > 0 ? ", " : "") + number_text(array.values[place]);
+    text += (place > 0 ? ", " : "") + format_number(array.values[place], NumberKind::value);
   return text + (array.values.size() > kMostShown ? ", …]" : "]");
 }
 
@@ -132,7 +132,7 @@ std::optional<double> as_number(const Value& value) {
 }
 
 std::string value_text(const Value& value, const core::Session& session) {
-  if (const double* real = std::get_if<double>(&value)) return number_text(*real);
+  if (const double* real = std::get_if<double>(&value)) return format_number(*real, NumberKind::value);
   if (const std::int64_t* whole = std::get_if<std::int64_t>(&value)) return whole_text(*whole);
   if (const bool* truth = std::get_if<bool>(&value)) return *truth ? "✓" : "✗";
   if (const std::string* text = std::get_if<std::string>(&value)) return *text;

@@ -2,7 +2,7 @@
 #include "lessons/question_rules.h"
 
 #include "core/random.h"
-#include "lessons/number_text.h"
+#include "lessons/number_format.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "simulator/narration.h"
 
 #include "core/influence.h"
-#include "lessons/number_text.h"
+#include "lessons/number_format.h"
 #include "simulator/slice.h"
 #include "simulator/tensor_facts.h"
 
@@ -18,7 +18,7 @@ using core::Form;
 class Narrator {
  public:
   Narrator(const core::Session& session, const core::Cursor& cursor, const CellAddress& cell,
-           const Words& words, const NumberRules& rules)
+           const Words& words, const lessons::NumberRules& rules)
       : session_(session),
         trace_(session.trace(cursor)),
         words_(words),
@@ -46,7 +46,7 @@ class Narrator {
 
  private:
   std::string number(core::TensorId tensor, double value) const {
-    return format_number(value, number_kind_of(session_.graph().spec(tensor)), rules_);
+    return lessons::format_number(value, number_kind_of(session_.graph().spec(tensor)), rules_);
   }
 
   /// The tensor's entry, with the mask's reason where it decides.
@@ -126,7 +126,7 @@ class Narrator {
     for (const core::Term& term : explanation_.terms) {
       NarratedTerm narrated;
       narrated.amount = term.value;
-      narrated.value = format_number(term.value, term_kind(spec), rules_);
+      narrated.value = lessons::format_number(term.value, term_kind(spec), rules_);
       if (term.index >= 0 && explanation_.over != Axis::one) {
         const SliceSide side{explanation_.over, 0, 0, -1};
         narrated.index_is_word = labels_are_tokens(side);
@@ -142,8 +142,8 @@ class Narrator {
   }
 
   /// A share's terms are exponentials, not shares.
-  NumberKind term_kind(const core::TensorSpec& spec) const {
-    return explanation_.combine == Combine::share ? NumberKind::value : number_kind_of(spec);
+  lessons::NumberKind term_kind(const core::TensorSpec& spec) const {
+    return explanation_.combine == Combine::share ? lessons::NumberKind::value : number_kind_of(spec);
   }
 
   NarratedFactor narrate_factor(const core::Factor& factor) const {
@@ -204,14 +204,14 @@ class Narrator {
   }
 
   void add_sum() {
-    const NumberKind kind = term_kind(session_.graph().spec(narration_.cell.tensor));
+    const lessons::NumberKind kind = term_kind(session_.graph().spec(narration_.cell.tensor));
     double sum = 0;
     for (const core::Term& term : explanation_.terms) sum += term.value;
     if (explanation_.n_masked > 0 && explanation_.combine == Combine::share)
       narration_.left_out = text_.text("explainer.left_out", {{"n", std::to_string(explanation_.n_masked)}});
     if (explanation_.combine == Combine::share) {
       narration_.sum_word = text_.text("explainer.sum");
-      narration_.sum = format_number(sum, kind, rules_);
+      narration_.sum = lessons::format_number(sum, kind, rules_);
       narration_.conclusion =
           narration_.terms[explanation_.chosen].value + " ÷ " + narration_.sum + " = " + narration_.value;
       return;
@@ -225,7 +225,7 @@ class Narrator {
       displayed += lessons::parse_number(term.value).value_or(std::nan(""));
     const double shown = lessons::parse_number(narration_.value).value_or(std::nan(""));
     if (std::isfinite(displayed) && std::isfinite(shown) &&
-        format_number(displayed, kind, rules_) != format_number(shown, kind, rules_))
+        lessons::format_number(displayed, kind, rules_) != lessons::format_number(shown, kind, rules_))
       narration_.rounded = text_.text("explainer.rounded");
   }
 
@@ -236,12 +236,13 @@ class Narrator {
     constexpr double kRounding = 1e-6;
     narration_.check_holds = combined == explanation_.value ||
                              std::abs(combined - explanation_.value) <= kRounding * explanation_.magnitude();
-    const std::string stored = format_number(explanation_.value, NumberKind::check, rules_);
+    const std::string stored = lessons::format_number(explanation_.value, lessons::NumberKind::check, rules_);
     narration_.check =
         narration_.check_holds
             ? text_.text("explainer.equals_stored", {{"value", stored}})
             : text_.text("explainer.differs",
-                         {{"value", stored}, {"sum", format_number(combined, NumberKind::check, rules_)}});
+                         {{"value", stored},
+                          {"sum", lessons::format_number(combined, lessons::NumberKind::check, rules_)}});
   }
 
   NarratedLink link_to(const CellAddress& target) const {
@@ -315,7 +316,7 @@ class Narrator {
   core::Trace<float> trace_;
   const Words& words_;
   const lessons::TextCatalog& text_;
-  const NumberRules& rules_;
+  const lessons::NumberRules& rules_;
   core::Explanation explanation_;
   Narration narration_;
 };
@@ -331,7 +332,7 @@ std::string bracketed(const std::string& number) {
 }  // namespace
 
 Narration narrate(const core::Session& session, const core::Cursor& cursor, const CellAddress& cell,
-                  const Words& words, const NumberRules& rules) {
+                  const Words& words, const lessons::NumberRules& rules) {
   return Narrator(session, cursor, cell, words, rules).narrate();
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/explain.h"
+#include "lessons/number_format.h"
 #include "simulator/app_state.h"
-#include "simulator/number_format.h"
 #include "simulator/words.h"
 
 #include <optional>
@@ -68,7 +68,7 @@ struct Narration {
 
 /// Explains a cell of the session. Precondition: the cell exists.
 Narration narrate(const core::Session& session, const core::Cursor& cursor, const CellAddress& cell,
-                  const Words& words, const NumberRules& rules = {});
+                  const Words& words, const lessons::NumberRules& rules = {});
 
 /// The arithmetic in one line, "1.87 · 0.28 + (−0.81) · (−1.64) + … = 2.89"; at most `n_terms` terms.
 std::string arithmetic_line(const Narration& narration, std::size_t n_terms = 64);

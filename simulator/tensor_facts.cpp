@@ -37,16 +37,16 @@ Range range_of(const core::TensorSpec& spec) {
   return name == "weights" || name == "probabilities" ? Range::shares : Range::signed_values;
 }
 
-NumberKind number_kind_of(const core::TensorSpec& spec) {
+lessons::NumberKind number_kind_of(const core::TensorSpec& spec) {
   switch (range_of(spec)) {
     case Range::whole_numbers:
-      return NumberKind::integer;
+      return lessons::NumberKind::integer;
     case Range::shares:
-      return NumberKind::probability;
+      return lessons::NumberKind::probability;
     case Range::signed_values:
       break;
   }
-  return spec.name == "loss" ? NumberKind::loss : NumberKind::value;
+  return spec.name == "loss" ? lessons::NumberKind::loss : lessons::NumberKind::value;
 }
 
 std::string short_name(const core::TensorSpec& spec) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/graph.h"
-#include "simulator/number_format.h"
+#include "lessons/number_format.h"
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace headscope::simulator {
 std::string_view quantity_of(std::string_view tensor_name);
 
 /// How a tensor's numbers are written.
-NumberKind number_kind_of(const core::TensorSpec& spec);
+lessons::NumberKind number_kind_of(const core::TensorSpec& spec);
 
 /// Whether its numbers are shares between 0 and 1, shown on the sequential map.
 enum class Range : std::uint8_t { signed_values, shares, whole_numbers };

@@ -150,7 +150,7 @@ void read_lengths(Reader& reader, Theme& theme) {
   theme.motion = {n("motion.hover"), n("motion.reveal"), n("motion.step"), n("motion.camera")};
 }
 
-void read_numbers(Reader& reader, NumberRules& rules) {
+void read_numbers(Reader& reader, lessons::NumberRules& rules) {
   rules.decimal_point = reader.text("number_format.decimal_point");
   rules.minus = reader.text("number_format.minus");
   rules.value_digits = reader.digits("number_format.value_digits");

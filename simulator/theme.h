@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "simulator/number_format.h"
+#include "lessons/number_format.h"
 
 #include <imgui.h>
 
@@ -90,7 +90,7 @@ struct Theme {
   Lines line;
   Regions region;
   Motion motion;
-  NumberRules numbers;
+  lessons::NumberRules numbers;
   std::array<std::string, kConcepts> marks;  // "Q", "K", … "∂" by Concept
   Palette colour;
 

@@ -29,7 +29,7 @@ std::optional<CellAddress> step_cell(const AppState& state, const lessons::StepV
 
 }  // namespace
 
-View make_view(const AppState& state, const Words& words, const NumberRules& rules,
+View make_view(const AppState& state, const Words& words, const lessons::NumberRules& rules,
                const std::optional<CellAddress>& previewed) {
   View view;
   view.revision = state.revision;

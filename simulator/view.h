@@ -23,7 +23,7 @@ struct View {
   double scale = 1;  // shared by the stage's signed values, unrounded: the largest magnitude
 };
 
-View make_view(const AppState& state, const Words& words, const NumberRules& rules,
+View make_view(const AppState& state, const Words& words, const lessons::NumberRules& rules,
                const std::optional<CellAddress>& previewed);
 
 }  // namespace headscope::simulator

@@ -248,9 +248,10 @@ void write_edited(Panel& panel, Writer& writer, const Narration& narration) {
   const double before = panel.state.session.unedited_value(narration.cell.tensor, narration.cell.cell);
   const core::TensorSpec& spec = panel.state.session.graph().spec(narration.cell.tensor);
   writer.space(6);
-  writer.note(Note::warning,
-              panel.text("explainer.edited",
-                         {{"value", format_number(before, number_kind_of(spec), panel.theme().numbers)}}));
+  writer.note(
+      Note::warning,
+      panel.text("explainer.edited",
+                 {{"value", lessons::format_number(before, number_kind_of(spec), panel.theme().numbers)}}));
 }
 
 void write_narration(Panel& panel, Writer& writer, const Narration& narration) {

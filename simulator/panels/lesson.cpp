@@ -88,20 +88,29 @@ float draw_experiment(Panel& panel, ImVec2 at, float width, const lessons::Exper
   return y - at.y;
 }
 
-/// After the last step: the way to the next lesson.
-float draw_end(Panel& panel, ImVec2 at) {
-  if (!lessons::is_last_step(panel.state.runner)) return 0;
+/// The way on and back, for the mouse; after the last step, to the next lesson.
+float draw_ways(Panel& panel, ImVec2 at) {
   const auto& library = panel.state.library;
+  const bool is_last = lessons::is_last_step(panel.state.runner);
   const auto here = std::ranges::find(library, panel.state.lesson().number, &lessons::LessonEntry::number);
-  float y = at.y + panel.px(panel.theme().space.xl);
-  panel.painter().text({at.x, y}, panel.text("lesson.end"),
-                       {.type = TypeStyle::label, .colour = panel.painter().colour().tertiary});
-  y += panel.painter().line_height(TypeStyle::label) + panel.px(8);
-  if (here == library.end() || here + 1 == library.end()) return y - at.y;
-  const std::string word = panel.text("lesson.next_lesson");
-  if (button(panel.ui, "next_lesson", {at.x, y}, word, Emphasis::dark).clicked)
-    panel.actions.push_back(OpenLesson{(here + 1)->name});
-  return y + button_size(panel.painter(), word).y - at.y;
+  const bool has_next_lesson = here != library.end() && here + 1 != library.end();
+  float y = at.y + panel.px(panel.theme().space.xl), x = at.x;
+  if (is_last) {
+    panel.painter().text({x, y}, panel.text("lesson.end"),
+                         {.type = TypeStyle::label, .colour = panel.painter().colour().tertiary});
+    y += panel.painter().line_height(TypeStyle::label) + panel.px(8);
+  }
+  float height = 0;
+  const auto way = [&](std::string_view key, Emphasis emphasis, const Action& action) {
+    const std::string word = panel.text(key);
+    if (button(panel.ui, key, {x, y}, word, emphasis).clicked) panel.actions.push_back(action);
+    x += button_size(panel.painter(), word).x + panel.px(panel.theme().space.s);
+    height = button_size(panel.painter(), word).y;
+  };
+  if (!is_last) way("lesson.next", Emphasis::dark, NextStep{});
+  if (is_last && has_next_lesson) way("lesson.next_lesson", Emphasis::dark, OpenLesson{(here + 1)->name});
+  if (!lessons::is_first_step(panel.state.runner)) way("lesson.back", Emphasis::filled, PreviousStep{});
+  return y + height - at.y;
 }
 
 float draw_content(Panel& panel, ImVec2 at, float width) {
@@ -123,7 +132,7 @@ float draw_content(Panel& panel, ImVec2 at, float width) {
     y += section;
     y += draw_experiment(panel, {at.x, y}, width, experiment);
   }
-  y += draw_end(panel, {at.x, y});
+  y += draw_ways(panel, {at.x, y});
   return y - at.y + section;
 }
 

@@ -1,7 +1,7 @@
 #include "simulator/panels/question.h"
 
 #include "lessons/markdown.h"
-#include "lessons/number_text.h"
+#include "lessons/number_format.h"
 #include "simulator/panels/prose.h"
 #include "simulator/slice.h"
 #include "simulator/widgets/controls.h"

@@ -180,9 +180,9 @@ void begin_edit(Panel& panel, const CellAddress& address) {
   }
   const double value = session.trace().value(address.tensor, address.cell);
   panel.actions.push_back(LockCell{address});
-  panel.window.edit = CellEdit{
-      address,
-      format_number(value, number_kind_of(session.graph().spec(address.tensor)), panel.theme().numbers)};
+  panel.window.edit =
+      CellEdit{address, lessons::format_number(value, number_kind_of(session.graph().spec(address.tensor)),
+                                               panel.theme().numbers)};
 }
 
 void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, const MatrixLayout& layout) {

@@ -35,7 +35,7 @@ void draw_buttons(Panel& panel, const Rect& box) {
   constexpr std::array<double, 4> kSpeeds = {0.5, 1, 2, 4};
   const auto here = std::ranges::find(kSpeeds, panel.window.speed);
   std::string speed =
-      format_digits(panel.window.speed, panel.window.speed < 1 ? 1 : 0, panel.theme().numbers);
+      lessons::format_digits(panel.window.speed, panel.window.speed < 1 ? 1 : 0, panel.theme().numbers);
   const std::string word = panel.text("transport.speed", {{"speed", speed}});
   const TextStyle style{.type = TypeStyle::label, .colour = panel.painter().colour().secondary};
   const float width = panel.painter().width_of(word, style), right = box.max.x;

@@ -110,9 +110,9 @@ class Reader {
     if (!value) return say("terminal.no_number", {{"text", input.value}});
     if (!act(SetCell{*cell, *value})) return Session::goes_on;
     const core::TensorSpec& spec = state_.session.graph().spec(cell->tensor);
-    say("terminal.edited",
-        {{"cell", short_name(spec) + address_text(state_.session, *cell)},
-         {"value", lessons::format_number(state_.trace().value(cell->tensor, cell->cell), number_kind_of(spec))}});
+    say("terminal.edited", {{"cell", short_name(spec) + address_text(state_.session, *cell)},
+                            {"value", lessons::format_number(state_.trace().value(cell->tensor, cell->cell),
+                                                             number_kind_of(spec))}});
     return show_numbers();
   }
   Session operator()(const AnswerText& input) {

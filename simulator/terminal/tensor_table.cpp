@@ -97,8 +97,8 @@ Table table_of(const AppState& state, const Slice& slice, std::span<const std::i
   for (const std::int64_t row : rows) {
     std::vector<std::string> cells{label(slice.rows, row)};
     for (const std::int64_t column : columns)
-      cells.push_back(
-          lessons::format_number(trace.value(slice.tensor, slice.cell_at(row, column)), number_kind_of(spec)));
+      cells.push_back(lessons::format_number(trace.value(slice.tensor, slice.cell_at(row, column)),
+                                             number_kind_of(spec)));
     table.rows.push_back(std::move(cells));
   }
   return table;

@@ -1,6 +1,8 @@
 // ImGui edits the text, we draw the box: no frame, no colour of ImGui's is left to be seen.
 #include "simulator/widgets/fields.h"
 
+#include "lessons/number_format.h"
+
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -134,25 +136,15 @@ FieldResponse text_field(Ui& ui, std::string_view id, ImVec2 at, std::string& te
   return response;
 }
 
-std::optional<double> parse_number(std::string_view text) {
-  std::string plain;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text.substr(at).starts_with("\u2212")) {
-      plain += '-';
-      at += 2;
-    } else if (text[at] == ',') {
-      plain += '.';
-    } else if (text[at] != ' ') {
-      plain += text[at];
-    }
-  }
-  if (plain.starts_with('+')) plain.erase(0, 1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-  if (error != std::errc() || end != plain.data() + plain.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
+namespace {
+
+/// A cell takes finite numbers alone.
+std::optional<double> typed_number(std::string_view text) {
+  const std::optional<double> number = lessons::parse_number(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
+
+}  // namespace
 
 NumberEdit number_editor(Ui& ui, std::string_view id, const Rect& box, std::string& text) {
   Painter& painter = ui.painter;
@@ -177,11 +169,11 @@ NumberEdit number_editor(Ui& ui, std::string_view id, const Rect& box, std::stri
     const EditingStyle style(painter, face, colours.primary, field.height(), painter.px(6));
     const Edited edited = edit(id, field, text, ImGuiInputTextFlags_AutoSelectAll);
     result.cancelled = edited.cancelled || (ImGui::IsItemDeactivated() && !edited.entered);
-    if (edited.entered) result.value = parse_number(text);
+    if (edited.entered) result.value = typed_number(text);
     // a number that does not parse stays open for mending
     if (edited.entered && !result.value) storage.SetInt(own, -2);
   }
-  const bool wrong = !text.empty() && !parse_number(text);
+  const bool wrong = !text.empty() && !typed_number(text);
   painter.frame(field, wrong ? colours.error : colours.focus, painter.stroke(painter.theme().line.focus),
                 painter.px(painter.theme().radius.frame));
   note_text(painter, text, field, {TypeStyle::number, Weight::semibold, colours.primary, Source::number, {}});

@@ -25,9 +25,6 @@ struct FieldResponse {
 FieldResponse text_field(Ui& ui, std::string_view id, ImVec2 at, std::string& text, const FieldSpec& spec);
 float field_height(const Painter& painter, TypeStyle type = TypeStyle::body);
 
-/// What a typed number says: "−1.5", "-1,5" and "-1.5" are the same; none if it is no finite number.
-std::optional<double> parse_number(std::string_view text);
-
 /// A number field opens over a cell or box, already active with all of it selected. `committed` with a number
 /// that parses gives it.
 struct NumberEdit {

@@ -15,7 +15,7 @@ namespace {
 constexpr float kFrameOutset = 2, kResultRing = 1.5F, kHoverInset = 3, kFocusOutset = 3;
 constexpr float kCorner = 11, kNumberRoom = 4, kBarFrom = 9, kChevron = 8, kDottedFrom = 14;
 
-/// A size and a rung of number_ladder().
+/// A size and a rung of lessons::number_ladder().
 struct NumberForm {
   TypeStyle type;
   std::size_t rung;
@@ -175,7 +175,8 @@ class Canvas {
   }
 
   std::string text_in(CellIndex at, const NumberForm& form) const {
-    const std::vector<std::string> ladder = number_ladder(value(at), spec_.kind, painter_.theme().numbers);
+    const std::vector<std::string> ladder =
+        lessons::number_ladder(value(at), spec_.kind, painter_.theme().numbers);
     return ladder[std::min(form.rung, ladder.size() - 1)];
   }
 
@@ -188,7 +189,8 @@ class Canvas {
     if (width_of(text, style) <= number_room()) return text;
     style.weight = Weight::regular;
     if (width_of(text, style) <= number_room()) return text;
-    const std::vector<std::string> ladder = number_ladder(value(at), spec_.kind, painter_.theme().numbers);
+    const std::vector<std::string> ladder =
+        lessons::number_ladder(value(at), spec_.kind, painter_.theme().numbers);
     return width_of(ladder.back(), style) <= number_room() ? ladder.back() : std::string();
   }
 
@@ -203,7 +205,7 @@ class Canvas {
     };
     std::vector<Number> numbers;
     float before = 0, after = 0;
-    const NumberRules& rules = painter_.theme().numbers;
+    const lessons::NumberRules& rules = painter_.theme().numbers;
     for (int row = layout_.first_row; row < layout_.first_row + layout_.rows; ++row) {
       const CellIndex at = {row, column};
       if (!is_plain(at)) continue;

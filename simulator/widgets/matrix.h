@@ -77,7 +77,7 @@ struct MatrixSpec {
   MatrixValues values;
   ColourMap map = ColourMap::signed_values;
   double scale = 1;  // of signed values
-  NumberKind kind = NumberKind::value;
+  lessons::NumberKind kind = lessons::NumberKind::value;
   Numbers numbers = Numbers::shown;
   MatrixTitle title;
   TitlePlace title_place = TitlePlace::above;

@@ -25,11 +25,11 @@ const std::vector<ImU32>& stops_of(const Painter& painter, ColourMap map) {
 
 /// Fewest digits that say the scale: 3, 0.5, 0.25.
 std::string scale_number(const Painter& painter, double x) {
-  const NumberRules& rules = painter.theme().numbers;
+  const lessons::NumberRules& rules = painter.theme().numbers;
   for (int digits = 0; digits < 3; ++digits)
     if (std::fabs(x - std::round(x * std::pow(10, digits)) / std::pow(10, digits)) <= 1e-9 * std::fabs(x))
-      return x == 0 ? "0" : format_digits(x, digits, rules);
-  return format_number(x, NumberKind::gradient, rules);
+      return x == 0 ? "0" : lessons::format_digits(x, digits, rules);
+  return lessons::format_number(x, lessons::NumberKind::gradient, rules);
 }
 
 }  // namespace

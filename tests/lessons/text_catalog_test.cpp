@@ -2,7 +2,7 @@
 #include "lessons/text_catalog.h"
 
 #include "lesson_files.h"
-#include "lessons/number_text.h"
+#include "lessons/number_format.h"
 
 #include <cmath>
 #include <fstream>
@@ -115,21 +115,6 @@ TEST_CASE("every error key of lessons has its words", "[lessons][text]") {
   CHECK(n_keys > 40);
   for (const char* kind : {"text", "whole", "number", "truth", "list", "table"})
     CHECK(words.has(std::string("error.lesson.expects_") + kind + ".what"));
-}
-
-TEST_CASE("numbers are written by one rule", "[lessons][text]") {
-  using lessons::number_text;
-  CHECK(number_text(2.894) == "2.89");
-  CHECK(number_text(-0.39) == "−0.39");
-  CHECK(number_text(0) == "0");
-  CHECK(number_text(-0.0) == "0");
-  CHECK(number_text(-0.001) == "0.00");
-  CHECK(number_text(123.456) == "123.5");
-  CHECK(number_text(0.000031) == "3.1e−5");
-  CHECK(number_text(-250000) == "−2.5e5");
-  CHECK(number_text(-std::numeric_limits<double>::infinity()) == "−∞");
-  CHECK(number_text(std::nan("")) == "NaN");
-  CHECK(number_text(1.23456789, 7) == "1.2345679");
 }
 
 TEST_CASE("numbers are read as people type them", "[lessons][text]") {

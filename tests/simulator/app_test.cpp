@@ -38,8 +38,8 @@ std::set<std::string> forms_of(const AppOnNull& app, const StagePlan& plan) {
     for (std::int64_t row = 0; row < item.slice.rows.size; ++row)
       for (std::int64_t column = 0; column < item.slice.columns.size; ++column) {
         const double value = trace.value(item.slice.tensor, item.slice.cell_at(row, column));
-        for (std::string& form :
-             number_ladder(value, number_kind_of(app.state().session.graph().spec(item.slice.tensor))))
+        for (std::string& form : lessons::number_ladder(
+                 value, number_kind_of(app.state().session.graph().spec(item.slice.tensor))))
           forms.insert(std::move(form));
       }
   return forms;
@@ -68,7 +68,8 @@ TEST_CASE("every step of every lesson is drawn, and each displayed number is the
         if (app.view().narration) {
           const core::TensorSpec& spec = app.state().session.graph().spec(app.view().lit->tensor);
           const double stored = app.state().trace().value(app.view().lit->tensor, app.view().lit->cell);
-          CHECK(app.text_with(format_number(stored, number_kind_of(spec)), "value").rect.width() > 0);
+          CHECK(app.text_with(lessons::format_number(stored, number_kind_of(spec)), "value").rect.width() >
+                0);
         }
         app.press(ImGuiKey_Space);
       }
@@ -119,7 +120,8 @@ TEST_CASE("no text is drawn outside its clip rectangle or the window", "[simulat
 /// The centre of a cell on the stage, found by its number (which must stand there once).
 ImVec2 centre_of(const AppOnNull& app, core::TensorId id, const core::Cell& cell) {
   const double value = app.state().trace().value(id, cell);
-  const std::string number = format_number(value, number_kind_of(app.state().session.graph().spec(id)));
+  const std::string number =
+      lessons::format_number(value, number_kind_of(app.state().session.graph().spec(id)));
   const TextEntry* found = nullptr;
   for (const TextEntry* entry : app.record.with_role("cell"))
     if (entry->text == number) {
@@ -244,6 +246,21 @@ TEST_CASE("a wrong entry changes nothing: an empty sentence, a word as a number"
   REQUIRE(app.state().message);
   CHECK(app.state().message->key == "text.empty");
   CHECK(app.state().undo.empty());
+}
+
+TEST_CASE("the mouse alone takes a lesson to its end, and on to the next", "[simulator][app]") {
+  AppOnNull app("1", {1600, 1400});
+  app.settle();
+  for (std::size_t step = 1; step < app.view().step.n_steps; ++step) {
+    app.click(app.text_with("Next step").rect.centre());
+    REQUIRE(app.view().step.step == step);
+  }
+  app.click(app.text_with("Back").rect.centre());
+  CHECK(app.view().step.step == app.view().step.n_steps - 2);
+  app.click(app.text_with("Next step").rect.centre());
+  app.click(app.text_with("Next lesson").rect.centre());
+  CHECK(app.state().lesson().number == 2);
+  CHECK(app.view().step.step == 0);
 }
 
 TEST_CASE("the strip and the track move the cursor", "[simulator][app]") {

@@ -31,7 +31,7 @@ using namespace headscope::simulator;
 struct Sample {
   const char* name;
   float value;
-  NumberKind kind = NumberKind::value;
+  lessons::NumberKind kind = lessons::NumberKind::value;
   double scale = 3;
   CellFlags flags = 0;
   std::vector<MatrixFrame> frames = {};
@@ -63,17 +63,17 @@ void draw_states(Painter& painter, float x) {
   using Mark = Sample::Mark;
   const std::vector<Sample> samples = {
       {"idle", 0.46F},
-      {"operand", 1.99F, NumberKind::value, 3, 0, {operand}},
-      {"result", 2.89F, NumberKind::value, 3, 0, {result}},
-      {"hovered", -1.17F, NumberKind::value, 3, 0, {}, Mark::hovered},
-      {"locked", 2.89F, NumberKind::value, 3, 0, {result}, Mark::locked},
-      {"edited", 1.5F, NumberKind::value, 3, kEdited},
-      {"masked", 0, NumberKind::value, 3, kMasked},
-      {"not computed", 0, NumberKind::value, 3, kNotComputed},
-      {"gradient", -0.25F, NumberKind::gradient, 0.5, 0, {{FrameKind::gradient}}},
+      {"operand", 1.99F, lessons::NumberKind::value, 3, 0, {operand}},
+      {"result", 2.89F, lessons::NumberKind::value, 3, 0, {result}},
+      {"hovered", -1.17F, lessons::NumberKind::value, 3, 0, {}, Mark::hovered},
+      {"locked", 2.89F, lessons::NumberKind::value, 3, 0, {result}, Mark::locked},
+      {"edited", 1.5F, lessons::NumberKind::value, 3, kEdited},
+      {"masked", 0, lessons::NumberKind::value, 3, kMasked},
+      {"not computed", 0, lessons::NumberKind::value, 3, kNotComputed},
+      {"gradient", -0.25F, lessons::NumberKind::gradient, 0.5, 0, {{FrameKind::gradient}}},
       {"clipped", -4.2F},
       {"not finite", nan},
-      {"focus", 1.24F, NumberKind::value, 3, 0, {}, Mark::focus}};
+      {"focus", 1.24F, lessons::NumberKind::value, 3, 0, {}, Mark::focus}};
   for (std::size_t i = 0; i < samples.size(); ++i)
     draw_sample(painter, {x + 120 * static_cast<float>(i % 6), 96 + 108 * static_cast<float>(i / 6)},
                 samples[i]);
@@ -235,12 +235,13 @@ void draw_terms(Ui& ui, ImVec2 at) {
   spec.factor_heads = {{"on", Source::token, Concept::queries}, {"sat", Source::token, Concept::keys}};
   for (std::size_t c = 0; c < 4; ++c) {
     const double q = static_cast<double>(kQueries[3][c]), k = static_cast<double>(kKeys[2][c]);
-    spec.rows.push_back({.index = std::to_string(c),
-                         .factors = {{format_number(q, NumberKind::value), Concept::queries},
-                                     {format_number(k, NumberKind::value), Concept::keys}},
-                         .signs = {"×"},
-                         .value = format_number(q * k, NumberKind::value),
-                         .amount = q * k});
+    spec.rows.push_back(
+        {.index = std::to_string(c),
+         .factors = {{lessons::format_number(q, lessons::NumberKind::value), Concept::queries},
+                     {lessons::format_number(k, lessons::NumberKind::value), Concept::keys}},
+         .signs = {"×"},
+         .value = lessons::format_number(q * k, lessons::NumberKind::value),
+         .amount = q * k});
   }
   const TermTableResponse done = term_table(ui, "terms", at, 312, spec);
   note_line(ui.painter, {at.x, at.y + done.height}, 312, Note::success, "equals the stored value, 2.8940",
@@ -263,7 +264,7 @@ void draw_weights(Painter& painter, ImVec2 at) {
   }
   weights[0] = 1;
   MatrixSpec spec{.values = {weights.data(), 14, 14, 14, 1}, .map = ColourMap::probability};
-  spec.kind = NumberKind::probability;
+  spec.kind = lessons::NumberKind::probability;
   spec.title = {Concept::weights, "weights"};
   spec.row_labels = labels;
   spec.column_labels = labels;

@@ -128,14 +128,15 @@ TEST_CASE("the numbers drawn are the values, formatted", "[simulator][matrix]") 
   std::vector<std::string> expected;
   for (int column = 0; column < 5; ++column)
     for (int row = 0; row < 6; ++row)
-      expected.push_back(format_number(sample.spec.values.at(row, column), NumberKind::value));
+      expected.push_back(
+          lessons::format_number(sample.spec.values.at(row, column), lessons::NumberKind::value));
   CHECK(texts_of(look.record.with_role("cell")) == expected);
 }
 
 TEST_CASE("a transposed view draws the transpose without a copy", "[simulator][matrix]") {
   test::Look look;
   const std::vector<float> numbers = {1, 2, 3, 4, 5, 6};  // [2, 3]
-  MatrixSpec spec{.values = {numbers.data(), 3, 2, 1, 3}, .kind = NumberKind::integer};
+  MatrixSpec spec{.values = {numbers.data(), 3, 2, 1, 3}, .kind = lessons::NumberKind::integer};
   look.frame([&](Ui& ui) {
     draw_matrix(ui.painter, spec, place_matrix(ui.painter, spec, {50, 50}, {40, 40}));
   });
@@ -204,9 +205,10 @@ TEST_CASE("numbers stay inside their cells at every size and text scale", "[simu
   for (const float scale : {0.75F, 1.0F, 1.5F, 3.0F}) {
     test::Look look({3200, 2400}, {.text_scale = scale});
     for (const float side : {4.0F, 9.0F, 16.0F, 22.0F, 28.0F, 36.0F, 48.0F, 62.0F, 96.0F})
-      for (const NumberKind kind : {NumberKind::value, NumberKind::probability, NumberKind::gradient}) {
+      for (const lessons::NumberKind kind :
+           {lessons::NumberKind::value, lessons::NumberKind::probability, lessons::NumberKind::gradient}) {
         Sample sample(6, 6);
-        for (float& number : sample.numbers) number *= kind == NumberKind::value ? 700 : 0.3F;
+        for (float& number : sample.numbers) number *= kind == lessons::NumberKind::value ? 700 : 0.3F;
         sample.spec.kind = kind;
         look.frame([&](Ui& ui) {
           const MatrixLayout layout = place_matrix(ui.painter, sample.spec, {600, 400}, {side, side});

@@ -61,8 +61,9 @@ TEST_CASE("every cell of the lesson's model has a sentence without gaps, and its
       CHECK(narration.sentence.find("‹") == std::string::npos);
       for (const NarratedTerm& term : narration.terms) REQUIRE(term.signs.size() + 1 == term.factors.size());
       for (const NarratedLink& link : narration.from)
-        CHECK(link.number == format_number(session.trace().value(link.target.tensor, link.target.cell),
-                                           number_kind_of(session.graph().spec(link.target.tensor))));
+        CHECK(link.number ==
+              lessons::format_number(session.trace().value(link.target.tensor, link.target.cell),
+                                     number_kind_of(session.graph().spec(link.target.tensor))));
     }
   }
 }

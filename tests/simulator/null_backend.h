@@ -103,8 +103,12 @@ class NullBackend {
     set_key(key, false, modifier);
     frame(draw);
   }
-  void hold(ImGuiKey key, Modifier modifier = Modifier::none) { set_key(key, true, modifier); }
-  void release(ImGuiKey key) { set_key(key, false, Modifier::none); }
+  void hold(ImGuiKey key, Modifier modifier = Modifier::none) {
+    set_key(key, true, modifier);
+  }
+  void release(ImGuiKey key) {
+    set_key(key, false, Modifier::none);
+  }
   /// Types UTF-8 text, one character a frame.
   void type(std::string_view text, const std::function<void()>& draw) {
     each_character(text, [&] { frame(draw); });

@@ -62,7 +62,7 @@ TEST_CASE("a screenshot's cells have the colours of their numbers, in both theme
     for (std::int64_t row = 0; row < item.slice.rows.size; ++row)
       for (std::int64_t column = 0; column < item.slice.columns.size; ++column) {
         const double value = app->state().trace().value(item.slice.tensor, item.slice.cell_at(row, column));
-        by_number[format_number(value, NumberKind::value)] = value;
+        by_number[lessons::format_number(value, lessons::NumberKind::value)] = value;
       }
     int n_checked = 0;
     for (const TextEntry* cell : picture.record.with_role("cell")) {

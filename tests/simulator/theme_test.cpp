@@ -48,7 +48,7 @@ TEST_CASE("the shipped theme loads in both variants", "[simulator][theme]") {
   CHECK(light.size_of(TypeStyle::number, Sizing::presentation).size == 22);
   CHECK(light.line.gradient_dash.on == 5);
   CHECK(light.line.gradient_dash.off == 4);
-  CHECK(light.numbers == NumberRules{});  // the defaults are the shipped theme's
+  CHECK(light.numbers == lessons::NumberRules{});  // the defaults are the shipped theme's
 }
 
 TEST_CASE("an absent or malformed token is named", "[simulator][theme]") {

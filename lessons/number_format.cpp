@@ -1,12 +1,13 @@
 // Digits come from std::to_chars, which rounds exactly and knows no locale; the rest is rearranging text.
-#include "simulator/number_format.h"
+#include "lessons/number_format.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
-namespace headscope::simulator {
+namespace headscope::lessons {
 
 namespace {
 
@@ -141,4 +142,29 @@ std::vector<std::string> number_ladder(double x, NumberKind kind, const NumberRu
   return forms;
 }
 
-}  // namespace headscope::simulator
+std::optional<double> parse_number(std::string_view text) {
+  constexpr std::string_view minus = "\u2212";
+  std::string plain;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text.substr(at, minus.size()) == minus) {
+      plain += '-';
+      at += minus.size();
+    } else {
+      plain += text[at] == ',' ? '.' : text[at];
+      ++at;
+    }
+  }
+  const std::size_t begin = plain.find_first_not_of(" \t");
+  if (begin == std::string::npos) return std::nullopt;
+  plain = plain.substr(begin, plain.find_last_not_of(" \t") + 1 - begin);
+  if (plain.front() == '+') plain.erase(0, 1);
+  if (plain == "∞") return std::numeric_limits<double>::infinity();
+  if (plain == "-∞") return -std::numeric_limits<double>::infinity();
+  double value = 0;
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
+  if (error != std::errc() || end != plain.data() + plain.size() || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+}  // namespace headscope::lessons

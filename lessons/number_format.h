@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace headscope::simulator {
+namespace headscope::lessons {
 
 /// What a number is decides its digits after the point: value 2, gradient 3, probability 2, loss 3, check 7,
 /// integer none.
@@ -40,20 +41,14 @@ std::string format_digits(double x, int digits, const NumberRules& rules = {}, P
 /// A count with groups of three: "10,192".
 std::string format_count(std::int64_t count, std::string_view separator = ",");
 
+/// What a person typed: either minus sign, a decimal comma, a plus, ∞, surrounding blanks. Nothing for
+/// anything else.
+std::optional<double> parse_number(std::string_view text);
+
 /// The forms of a number for ever less room, longest first: all digits; one digit less; for a probability
 /// under 1
 /// ".96" in place of "one digit less" (both are equally wide, and "1.0" for 0.96 would be wrong by more).
 /// Nothing fits: draw no number.
 std::vector<std::string> number_ladder(double x, NumberKind kind, const NumberRules& rules = {});
 
-/// The first form of the ladder that `width_of(std::string_view) -> float` finds no wider than `room`; empty
-/// if none.
-template <class WidthOf>
-std::string fit_number(double x, NumberKind kind, float room, const NumberRules& rules,
-                       const WidthOf& width_of) {
-  for (std::string& form : number_ladder(x, kind, rules))
-    if (width_of(std::string_view(form)) <= room) return std::move(form);
-  return {};
-}
-
-}  // namespace headscope::simulator
+}  // namespace headscope::lessons
