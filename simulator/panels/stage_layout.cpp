@@ -181,7 +181,7 @@ ImVec2 cell_for(const Panel& panel, ImVec2 room, std::span<const std::unique_ptr
 
 /// How well numbers read in such a cell: 1 once two digits after the point fit in comfort.
 float legibility(const Panel& panel, ImVec2 cell) {
-  return std::min({1.0f, cell.x / panel.px(42), cell.y / panel.px(22)});
+  return std::min({1.0f, cell.x / panel.px(42), cell.y / panel.px(26)});
 }
 
 LineSize choose_rows(const Panel& panel, const Rect& box, ImVec2 room,
