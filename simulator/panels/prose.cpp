@@ -65,8 +65,10 @@ void touch_links(Panel& panel, const std::vector<LinkBox>& links) {
   }
 }
 
+/// The words of the tensor under the pointer, be it a link, a picture in the strip or a cell on the stage.
 std::string lit_link(const Panel& panel) {
-  return panel.window.seen.tensor ? link_id(*panel.window.seen.tensor) : std::string();
+  if (panel.window.seen.tensor) return link_id(*panel.window.seen.tensor);
+  return panel.window.seen.cell ? link_id(panel.window.seen.cell->tensor) : std::string();
 }
 
 float draw_runs(Panel& panel, ImVec2 at, float width, std::vector<Run> runs, const ProseStyle& style) {

@@ -102,9 +102,14 @@ void StageMatrix::label_sides(const Panel& panel) {
   const auto label = [&](const SliceSide& side) {
     std::vector<AxisLabel> labels;
     if (side.place < 0 || side.axis == core::Axis::one) return labels;
-    for (std::int64_t index = 0; index < side.size; ++index)
-      labels.push_back({side_label(panel.state.session, side, index),
-                        labels_are_tokens(side) ? Source::token : Source::tensor, Concept::none});
+    const core::Session& session = panel.state.session;
+    const bool is_position = side.axis == core::Axis::query || side.axis == core::Axis::key;
+    for (std::int64_t index = 0; index < side.size; ++index) {
+      const bool is_unknown = is_position && session.token_at(static_cast<std::size_t>(index)).is_unknown;
+      labels.push_back({side_label(session, side, index),
+                        labels_are_tokens(side) ? Source::token : Source::tensor, Concept::none,
+                        is_unknown ? WordMark::unknown : WordMark::none});
+    }
     return labels;
   };
   spec.row_labels = label(item_.slice.rows);

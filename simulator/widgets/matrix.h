@@ -53,10 +53,14 @@ struct MatrixFrame {
   int row = 0, column = 0, rows = 1, columns = 1;
 };
 
+/// A word that the vocabulary lacks has a dashed line under it.
+enum class WordMark : std::uint8_t { none, unknown };
+
 struct AxisLabel {
   std::string text;
   Source source = Source::token;
   Concept lit = Concept::none;  // semibold and in this hue: query or key of the lit cell
+  WordMark mark = WordMark::none;
 };
 
 struct MatrixTitle {

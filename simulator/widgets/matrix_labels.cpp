@@ -11,6 +11,13 @@ namespace {
 
 constexpr float kBandOutset = 4;
 
+void draw_mark(Painter& painter, const AxisLabel& label, const Rect& text, const TextStyle& style) {
+  if (label.mark == WordMark::none) return;
+  const float y = text.min.y + painter.base_line(style.type) + painter.px(3);
+  painter.dashed_line({text.min.x, y}, {text.max.x, y}, painter.colour().secondary, painter.stroke(1),
+                      {2, 2});
+}
+
 void draw_row_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
   const bool before = has_row_labels(spec, LabelPlace::before);
   if (!before && !has_row_labels(spec, LabelPlace::after)) return;
@@ -27,10 +34,10 @@ void draw_row_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayou
     const float text = height * 0.8F;
     if (label.lit == Concept::none && y < next_free) continue;
     next_free = y + (layout.cell.y < text ? text : 0);
-    if (before)
-      painter.fit_text({layout.cells.min.x - gap - most, y}, label.text, most, style, Align::right);
-    else
-      painter.fit_text({layout.cells.max.x + gap, y}, label.text, most, style);
+    const Rect drawn =
+        before ? painter.fit_text({layout.cells.min.x - gap - most, y}, label.text, most, style, Align::right)
+               : painter.fit_text({layout.cells.max.x + gap, y}, label.text, most, style);
+    draw_mark(painter, label, drawn, style);
   }
 }
 
@@ -66,10 +73,10 @@ void draw_column_labels(Painter& painter, const MatrixSpec& spec, const MatrixLa
     const float width = painter.width_of(label.text, style);
     const bool narrow = room < painter.px(18) && width > room;
     if (narrow && label.lit == Concept::none) continue;
-    if (narrow)
-      painter.text({middle - width / 2, y}, label.text, style);
-    else
-      painter.fit_text({middle - room / 2, y}, label.text, room, style, Align::centre);
+    const Rect text = narrow
+                          ? painter.text({middle - width / 2, y}, label.text, style)
+                          : painter.fit_text({middle - room / 2, y}, label.text, room, style, Align::centre);
+    draw_mark(painter, label, text, style);
   }
 }
 
