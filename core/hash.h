@@ -6,9 +6,11 @@
 
 namespace headscope::core {
 
+inline constexpr std::uint64_t kFnv1aStart = 0xcbf29ce484222325U;
+
 /// FNV-1a (Fowler, Noll and Vo): the same number on every machine and in every version, unlike std::hash.
-constexpr std::uint64_t fnv1a(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
+/// `hash` is that of the bytes before these, where there are some.
+constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = kFnv1aStart) {
   for (const char byte : bytes) {
     hash ^= static_cast<unsigned char>(byte);
     hash *= 0x100000001b3U;

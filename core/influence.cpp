@@ -84,7 +84,14 @@ struct Finder {
     if (tensor == op.bias) add(op.output, {kAll, kAll, cell[0]});
   }
   void operator()(const Add& op) const { same(op.output); }
-  void operator()(const CrossEntropy& op) const { add(op.output, {0}); }
+  /// A row without a target has no part in the loss, and of probabilities only the target's.
+  void operator()(const CrossEntropy& op) const {
+    const std::int64_t n_tokens = trace.shape(op.targets)[1];
+    const std::int32_t target =
+        trace.workspace().integers(op.targets)[static_cast<std::size_t>(cell[0] * n_tokens + cell[1])];
+    if (tensor == op.targets || (target >= 0 && (tensor == op.logits || cell[2] == target)))
+      add(op.output, {0});
+  }
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "core/model.h"
 
+#include "core/config_names.h"
 #include "core/layers.h"
 #include "core/random.h"
 
@@ -17,14 +18,12 @@ Error unsupported(const std::string& where, std::string_view key, std::string_vi
 /// What this version's layers cannot build yet.
 std::optional<Error> find_unsupported(const ModelConfig& config, const std::string& where) {
   if (config.architecture == Architecture::encoder_decoder)
-    return unsupported(where, "architecture", "encoder-decoder");
-  if (config.objective == Objective::classification) return unsupported(where, "objective", "classification");
-  if (config.objective == Objective::span) return unsupported(where, "objective", "span");
-  if (config.objective == Objective::token_classification)
-    return unsupported(where, "objective", "token_classification");
-  if (config.positions == Positions::relative) return unsupported(where, "positions", "relative");
-  if (config.norm == Norm::pre) return unsupported(where, "norm", "pre");
-  if (config.norm == Norm::post) return unsupported(where, "norm", "post");
+    return unsupported(where, "architecture", spelling(config.architecture));
+  if (config.objective != Objective::language_model && config.objective != Objective::none)
+    return unsupported(where, "objective", spelling(config.objective));
+  if (config.positions == Positions::relative)
+    return unsupported(where, "positions", spelling(config.positions));
+  if (config.norm != Norm::none) return unsupported(where, "norm", spelling(config.norm));
   if (config.d_ff != 0) return unsupported(where, "d_ff", std::to_string(config.d_ff));
   if (config.embedding_norm) return unsupported(where, "embedding_norm", "true");
   if (config.n_token_types != 0)

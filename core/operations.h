@@ -1,6 +1,6 @@
 // The closed set of operations: plain data, which tensors each reads and writes, nothing else.
 // Arithmetic is in operations.cpp (forward) and explain.cpp (why a cell has its value); a missing one does
-// not link. Symbols: b batch, h head, i query position, j key position, c channel, v vocabulary.
+// not compile. Symbols: b batch, h head, i query position, j key position, c channel, v vocabulary.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,8 @@ namespace headscope::core {
 
 namespace {
 
+constexpr std::int32_t kPadding = 0;  // whatever it is called
+
 /// "<unknown 12>": what a spare row is called.
 bool is_spare_name(std::string_view token) {
   constexpr std::string_view kHead = "<unknown ";
@@ -34,7 +36,7 @@ Result<Vocabulary> Vocabulary::make(std::vector<std::string> tokens, const std::
           "vocabulary.duplicate",
           where,
           {{"token", token}, {"first", std::to_string(entry->second)}, {"second", std::to_string(id)}}};
-    if (is_spare_name(token)) vocabulary.spare_.push_back(id);
+    if (id != kPadding && is_spare_name(token)) vocabulary.spare_.push_back(id);
   }
   return vocabulary;
 }
@@ -57,6 +59,11 @@ Result<Vocabulary> Vocabulary::parse(const std::string& json, const std::string&
 std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
   const auto found = ids_.find(std::string(token));
   return found == ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::int32_t> Vocabulary::find_mark(std::string_view name) const {
+  const std::optional<std::int32_t> id = find(name);
+  return id == kPadding ? std::nullopt : id;
 }
 
 std::optional<std::int32_t> Vocabulary::spare_row(std::string_view word) const {

@@ -27,15 +27,18 @@ class Vocabulary {
   const std::vector<std::string>& tokens() const { return tokens_; }
   std::optional<std::int32_t> find(std::string_view token) const;
 
-  std::optional<std::int32_t> begin() const { return find("<begin>"); }
-  std::optional<std::int32_t> end() const { return find("<end>"); }
+  /// The marks before and after a sentence, where the vocabulary has them.
+  std::optional<std::int32_t> begin() const { return find_mark("<begin>"); }
+  std::optional<std::int32_t> end() const { return find_mark("<end>"); }
   /// The spare row of a word that the vocabulary does not have: FNV-1a of its bytes, modulo the spare rows,
   /// so the same word always gets the same row. None without spare rows.
   std::optional<std::int32_t> spare_row(std::string_view word) const;
-  /// Whether the row is called "<unknown N>", N one or more digits.
+  /// Whether the row is called "<unknown N>", N one or more digits, and is not row 0.
   bool is_spare(std::int32_t id) const;
 
  private:
+  std::optional<std::int32_t> find_mark(std::string_view name) const;
+
   std::vector<std::string> tokens_;
   std::vector<std::int32_t> spare_;
   std::unordered_map<std::string, std::int32_t> ids_;

@@ -1,11 +1,14 @@
 // Moving through a lesson, answering, reaching goals. What is shown is in runner_view.cpp.
 #include "lessons/runner.h"
 
+#include "core/hash.h"
 #include "lessons/lesson_scope.h"
 #include "lessons/question_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <string_view>
 #include <utility>
 
 namespace headscope::lessons {
@@ -15,20 +18,18 @@ const Step& current_step(const LessonRunner& runner) {
   return runner.lesson->steps[runner.step];
 }
 
-/// FNV-1a, over the bytes of a number or a text.
+/// A hash of numbers and texts, one after the other.
 class Fingerprint {
  public:
   void add(std::uint64_t number) {
-    for (int byte = 0; byte < 8; ++byte) add_byte(static_cast<unsigned char>(number >> (8 * byte)));
+    const auto bytes = std::bit_cast<std::array<char, sizeof number>>(number);
+    add(std::string_view(bytes.data(), bytes.size()));
   }
-  void add(const std::string& text) {
-    for (char c : text) add_byte(static_cast<unsigned char>(c));
-  }
+  void add(std::string_view text) { value_ = core::fnv1a(text, value_); }
   std::uint64_t value() const { return value_; }
 
  private:
-  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+  std::uint64_t value_ = core::kFnv1aStart;
 };
 
 bool is_within(const Given& given, std::int64_t size) {

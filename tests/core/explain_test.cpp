@@ -161,5 +161,21 @@ TEST_CASE("where a cell goes is the reverse of where cells come from", "[core][i
   REQUIRE(n_checked > 10000);
 }
 
+TEST_CASE("what has no part in the loss does not lead to it", "[core][influence]") {
+  const auto model = test::run_small_model<float>(test::small_config(), test::padded_batch());
+  const auto leads_to_loss = [&](const char* name, const Cell& cell) {
+    const std::vector<Influence> reached = influences(model.trace(), model.id(name), cell);
+    return std::ranges::any_of(
+        reached, [&](const Influence& influence) { return influence.result == model.id("loss"); });
+  };
+  // the first row is 1 2 3 4 5, the second 6 5 4: it feeds two tokens, and its last two positions are padding
+  CHECK(leads_to_loss("logits", {0, 0, 6}));
+  CHECK(leads_to_loss("probabilities", {0, 0, 2}));
+  CHECK_FALSE(leads_to_loss("probabilities", {0, 0, 3}));
+  CHECK(leads_to_loss("logits", {1, 1, 0}));
+  CHECK_FALSE(leads_to_loss("logits", {1, 2, 0}));
+  CHECK(leads_to_loss("source.targets", {1, 2}));
+}
+
 }  // namespace
 }  // namespace headscope::core

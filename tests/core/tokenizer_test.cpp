@@ -175,6 +175,14 @@ TEST_CASE("spare rows are those called unknown with a number", "[core][vocabular
   CHECK(spare == std::vector<std::int32_t>{1, 4});
 }
 
+TEST_CASE("row 0 is padding, whatever it is called", "[core][vocabulary]") {
+  CHECK_FALSE(make_vocabulary({"<begin>", "a"}).begin());
+  CHECK_FALSE(make_vocabulary({"<end>", "a"}).end());
+  const Vocabulary vocabulary = make_vocabulary({"<unknown 0>", "a"});
+  CHECK_FALSE(vocabulary.is_spare(0));
+  CHECK_FALSE(vocabulary.spare_row("b"));
+}
+
 TEST_CASE("an unknown word has the spare row of its hash", "[core][vocabulary]") {
   const Vocabulary vocabulary = with_spare_rows({"the"});
   // FNV-1a("a") = 0xaf63dc4c8601ec8c = 1 modulo 3, FNV-1a("foobar") = 0x85944171f73967e8 = 1 modulo 3
