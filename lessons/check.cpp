@@ -1,10 +1,10 @@
 // Holds a lesson against its own model and sentence: every name, word, expression, question and goal.
 #include "lessons/check.h"
 
-#include "core/formats/atomic_file.h"
 #include "lessons/lesson_blocks.h"
 #include "lessons/lesson_scope.h"
 #include "lessons/question_rules.h"
+#include "lessons/text_file.h"
 
 #include <algorithm>
 #include <set>
@@ -12,8 +12,6 @@
 
 namespace headscope::lessons {
 namespace {
-
-constexpr std::uint64_t kLargestFile = 4 << 20;
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
@@ -254,12 +252,6 @@ void Checker::check_experiment(const Experiment& experiment) {
   if (is_reached.value_or(false)) add(experiment.goal.line, experiment.goal.column, "lesson.goal_reached");
 }
 
-void sort_by_place(Problems& problems) {
-  std::stable_sort(problems.begin(), problems.end(), [](const Problem& left, const Problem& right) {
-    return std::pair(left.line, left.column) < std::pair(right.line, right.column);
-  });
-}
-
 }  // namespace
 
 Problems check_lesson_text(std::string_view text, const std::filesystem::path& path,
@@ -278,7 +270,7 @@ Problems check_lesson_text(std::string_view text, const std::filesystem::path& p
 }
 
 Problems check_lesson(const std::filesystem::path& path, const std::filesystem::path& assets) {
-  const core::Result<std::string> text = core::read_file(path, kLargestFile);
+  const core::Result<std::string> text = read_text_file(path);
   if (!text) return {{path.string(), 1, 1, text.error()}};
   return check_lesson_text(*text, path, assets);
 }

@@ -77,7 +77,7 @@ class Evaluator {
   bool compare_numbers(const ExpressionNode& node, double left, double right) const;
   Value call(const ExpressionNode& node) const;
   Value call_scalar(const ExpressionNode& node) const;
-  Value token_word(const ExpressionNode& node) const;
+  std::int64_t position(const ExpressionNode& node) const;
   bool is_before(const ExpressionNode& node) const;
   bool is_chosen(const ExpressionNode& node) const;
   std::int64_t word_position(const ExpressionNode& node) const;
@@ -372,13 +372,14 @@ Value Evaluator::call_scalar(const ExpressionNode& node) const {
   fail(node.column, "expression.not_an_array", {{"at", name}});
 }
 
-Value Evaluator::token_word(const ExpressionNode& node) const {
+/// The argument of position() and word(): a word, or the whole number of a position.
+std::int64_t Evaluator::position(const ExpressionNode& node) const {
   const double position = number(node, node.children[0]);
   const auto n_words = static_cast<double>(words_.size());
-  if (position < 0 || position >= n_words || position != std::round(position))
+  if (!(position >= 0 && position < n_words) || position != std::round(position))
     fail(this->node(node.children[0]).column, "expression.index_range",
          {{"index", value_text(position, scope_.session)}, {"size", std::to_string(words_.size())}});
-  return words_[static_cast<std::size_t>(position)];
+  return static_cast<std::int64_t>(position);
 }
 
 bool Evaluator::is_before(const ExpressionNode& node) const {
@@ -391,14 +392,14 @@ bool Evaluator::is_before(const ExpressionNode& node) const {
 }
 
 bool Evaluator::is_chosen(const ExpressionNode& node) const {
-  const auto wanted = static_cast<std::int64_t>(number(node, node.children[0])) - 1;
-  return std::find(scope_.given_statements.begin(), scope_.given_statements.end(), wanted) !=
-         scope_.given_statements.end();
+  const double wanted = number(node, node.children[0]);  // from 1
+  return std::any_of(scope_.given_statements.begin(), scope_.given_statements.end(),
+                     [&](std::int64_t chosen) { return static_cast<double>(chosen + 1) == wanted; });
 }
 
 Value Evaluator::call(const ExpressionNode& node) const {
-  if (node.text == "word") return token_word(node);
-  if (node.text == "position") return static_cast<std::int64_t>(number(node, node.children[0]));
+  if (node.text == "word") return words_[static_cast<std::size_t>(position(node))];
+  if (node.text == "position") return position(node);
   if (node.text == "before") return is_before(node);
   if (node.text == "chosen") return is_chosen(node);
   if (node.children.size() == 1) {

@@ -1,12 +1,13 @@
 // Reads a lesson: front matter, then a step for every "## " heading.
 #include "lessons/lesson.h"
 
-#include "core/formats/atomic_file.h"
+#include "core/config_names.h"
 #include "core/tokenizer.h"
 #include "lessons/lesson_blocks.h"
 #include "lessons/lesson_question.h"
 #include "lessons/library.h"
 #include "lessons/table_reader.h"
+#include "lessons/text_file.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,7 @@
 namespace headscope::lessons {
 namespace {
 
-constexpr std::uint64_t kLargestFile = 4 << 20;
+constexpr double kLargestDeviation = 1000;  // numbers stay far from single precision's end
 
 /// Reads a block's TOML, or reports its syntax error.
 std::optional<TomlNode> parse_block(const FencedBlock& block, const std::string& file, Problems& problems) {
@@ -26,20 +27,19 @@ std::optional<TomlNode> parse_block(const FencedBlock& block, const std::string&
   return std::nullopt;
 }
 
-/// The value of a key that has a few names, or the fallback.
-template <class T, std::size_t n>
-T read_name(TableReader& reader, std::string_view key, T fallback,
-            const std::array<std::pair<std::string_view, T>, n>& names) {
+/// The value of a key, spelled as in config.json: one of `allowed`, whose first is the fallback.
+template <class E, std::size_t n>
+E read_name(TableReader& reader, std::string_view key, const std::array<E, n>& allowed) {
   const PlacedText written = reader.placed_text(key, Presence::optional);
-  if (written.line == 0) return fallback;
-  std::string known;
-  for (const auto& [name, value] : names) {
-    if (name == written.text) return value;
-    known += (known.empty() ? "" : ", ") + std::string(name);
+  if (written.line == 0) return allowed.front();
+  std::array<std::string_view, n> names;
+  for (std::size_t place = 0; place < n; ++place) {
+    names[place] = core::spelling(allowed[place]);
+    if (names[place] == written.text) return allowed[place];
   }
   reader.problem(written.line, written.column, "lesson.unknown_value",
-                 {{"key", std::string(key)}, {"value", written.text}, {"known", known}});
-  return fallback;
+                 {{"key", std::string(key)}, {"value", written.text}, {"known", core::join(names)}});
+  return allowed.front();
 }
 
 std::optional<core::Vocabulary> read_vocabulary(TableReader& reader, const std::filesystem::path& assets) {
@@ -53,7 +53,7 @@ std::optional<core::Vocabulary> read_vocabulary(TableReader& reader, const std::
   if (name.has_parent_path() || written.text == "..")
     return refuse("lesson.vocabulary_name", {{"name", written.text}});
   const std::filesystem::path path = assets / "vocabulary" / name;
-  const core::Result<std::string> text = core::read_file(path, kLargestFile);
+  const core::Result<std::string> text = read_text_file(path);
   if (!text)
     return refuse("lesson.vocabulary_missing",
                   {{"name", written.text}, {"folder", path.parent_path().string()}});
@@ -64,22 +64,18 @@ std::optional<core::Vocabulary> read_vocabulary(TableReader& reader, const std::
 
 void read_model(const TomlNode& node, const std::string& file, const std::filesystem::path& assets,
                 Lesson& lesson, Problems& problems) {
-  static constexpr std::array<std::pair<std::string_view, core::Architecture>, 2> kArchitectures = {
-      {{"decoder", core::Architecture::decoder}, {"encoder", core::Architecture::encoder}}};
-  static constexpr std::array<std::pair<std::string_view, core::Objective>, 2> kObjectives = {
-      {{"language_model", core::Objective::language_model}, {"none", core::Objective::none}}};
-  static constexpr std::array<std::pair<std::string_view, core::Positions>, 3> kPositions = {
-      {{"learned", core::Positions::learned},
-       {"sinusoidal", core::Positions::sinusoidal},
-       {"none", core::Positions::none}}};
+  using core::Architecture, core::Objective, core::Positions;
   const std::size_t n_before = problems.size();
   TableReader reader(node, "model", node.line, file, problems);
   core::ModelConfig& config = lesson.model.config;
-  config.architecture = read_name(reader, "architecture", core::Architecture::decoder, kArchitectures);
-  config.objective = read_name(reader, "objective", core::Objective::language_model, kObjectives);
-  config.positions = read_name(reader, "positions", core::Positions::learned, kPositions);
+  config.architecture =
+      read_name(reader, "architecture", std::array{Architecture::decoder, Architecture::encoder});
+  config.objective = read_name(reader, "objective", std::array{Objective::language_model, Objective::none});
+  config.positions =
+      read_name(reader, "positions", std::array{Positions::learned, Positions::sinusoidal, Positions::none});
   config.d_model = reader.whole("d_model", 0, Presence::required);
   config.n_heads = reader.whole("n_heads", 1, Presence::required);
+  const bool is_split = !node.find("d_head");  // d_model is split between the heads
   config.d_head = reader.whole("d_head", config.n_heads > 0 ? config.d_model / config.n_heads : 0);
   config.n_layers = reader.whole("n_layers", 1);
   config.max_tokens = reader.whole("max_tokens", 64);
@@ -87,7 +83,11 @@ void read_model(const TomlNode& node, const std::string& file, const std::filesy
   config.scale_scores = reader.truth("scale_scores").value_or(true);
   config.tokenizer =
       core::TokenizerConfig{.kind = "word", .lower_case = reader.truth("lower_case").value_or(false)};
-  lesson.model.embedding_deviation = reader.number("embedding_deviation", 1.0);
+  const double deviation = reader.number("embedding_deviation", 1.0);
+  if (!(deviation >= 0 && deviation <= kLargestDeviation))
+    reader.problem(node.line, 1, "lesson.embedding_deviation",
+                   {{"highest", std::to_string(static_cast<int>(kLargestDeviation))}});
+  lesson.model.embedding_deviation = deviation;
   const std::int64_t seed = reader.whole("seed", 0, Presence::required);
   if (seed < 0) reader.problem(node.line, 1, "lesson.seed");
   lesson.model.seed = static_cast<std::uint64_t>(seed);
@@ -97,7 +97,20 @@ void read_model(const TomlNode& node, const std::string& file, const std::filesy
   config.vocab_size = lesson.model.vocabulary.size();
   if (problems.size() > n_before) return;
   const core::Result<void> valid = core::validate(config, file);
-  if (!valid) reader.problem(node.line, 1, valid.error().key, valid.error().values);
+  if (!valid) return reader.problem(node.line, 1, valid.error().key, valid.error().values);
+  if (is_split && config.d_model % config.n_heads != 0)
+    reader.problem(
+        node.line, 1, "config.d_head",
+        {{"d_model", std::to_string(config.d_model)}, {"n_heads", std::to_string(config.n_heads)}});
+}
+
+/// The words of the sentence as they are fed, so that a word's place here is its position in the model.
+std::vector<std::string> fed_words(const Lesson& lesson) {
+  std::vector<std::string> words =
+      core::split_words(lesson.sentence, lesson.model.config.tokenizer.value_or(core::TokenizerConfig{}));
+  if (const std::optional<std::int32_t> begin = lesson.model.vocabulary.begin())
+    words.insert(words.begin(), lesson.model.vocabulary.token(*begin));
+  return words;
 }
 
 void read_front_matter(const Section& section, const std::string& file, const std::filesystem::path& assets,
@@ -128,8 +141,7 @@ void read_front_matter(const Section& section, const std::string& file, const st
     reader.problem(model->line, model->column, "lesson.expects_table",
                    {{"key", "model"}, {"table", "lesson"}});
   reader.finish();
-  lesson.words =
-      core::split_words(lesson.sentence, lesson.model.config.tokenizer.value_or(core::TokenizerConfig{}));
+  lesson.words = fed_words(lesson);
 }
 
 void read_step_block(TableReader& reader, Step& step) {
@@ -198,16 +210,13 @@ ParsedLesson parse_lesson(std::string_view text, const std::filesystem::path& pa
   for (const Section& section : sections.steps)
     lesson.steps.push_back(read_step(section, file, parsed.problems));
   if (sections.steps.empty()) add_problem(parsed.problems, file, sections.lesson.line, 1, "lesson.no_steps");
-  std::stable_sort(parsed.problems.begin(), parsed.problems.end(),
-                   [](const Problem& left, const Problem& right) {
-                     return std::pair(left.line, left.column) < std::pair(right.line, right.column);
-                   });
+  sort_by_place(parsed.problems);
   if (parsed.problems.empty()) parsed.lesson = std::move(lesson);
   return parsed;
 }
 
 core::Result<Lesson> load_lesson(const std::filesystem::path& path, const std::filesystem::path& assets) {
-  const core::Result<std::string> text = core::read_file(path, kLargestFile);
+  const core::Result<std::string> text = read_text_file(path);
   if (!text) return text.error();
   ParsedLesson parsed = parse_lesson(*text, path, assets);
   if (!parsed.lesson) return parsed.problems.front().error;

@@ -84,7 +84,7 @@ struct Lesson {
   std::string title;  // the file's # heading
   core::SeedModel model;
   std::string sentence;
-  std::vector<std::string> words;          // the sentence's tokens
+  std::vector<std::string> words;          // the sentence's tokens, after the begin token where there is one
   std::string inside;                      // the scope of short tensor names
   int sentence_line = 1, inside_line = 1;  // where the two stand, for the check
   std::vector<Block> introduction;         // between the front matter and the first step

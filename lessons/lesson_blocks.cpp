@@ -1,6 +1,7 @@
 // Cuts a lesson file into sections, line by line.
 #include "lessons/lesson_blocks.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace headscope::lessons {
@@ -136,6 +137,12 @@ void add_problem(Problems& problems, const std::string& file, int line, int colu
                  std::vector<std::pair<std::string, std::string>> values) {
   const std::string where = file + ":" + std::to_string(line) + ":" + std::to_string(column);
   problems.push_back({file, line, column, {std::move(key), where, std::move(values)}});
+}
+
+void sort_by_place(Problems& problems) {
+  std::stable_sort(problems.begin(), problems.end(), [](const Problem& left, const Problem& right) {
+    return std::pair(left.line, left.column) < std::pair(right.line, right.column);
+  });
 }
 
 }  // namespace headscope::lessons

@@ -38,4 +38,7 @@ Sections split_lesson(std::string_view text, const std::string& file, Problems& 
 void add_problem(Problems& problems, const std::string& file, int line, int column, std::string key,
                  std::vector<std::pair<std::string, std::string>> values = {});
 
+/// Orders problems by line and column.
+void sort_by_place(Problems& problems);
+
 }  // namespace headscope::lessons

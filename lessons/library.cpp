@@ -1,8 +1,8 @@
 // Lessons in a folder, by number and name.
 #include "lessons/library.h"
 
-#include "core/formats/atomic_file.h"
 #include "lessons/lesson_blocks.h"
+#include "lessons/text_file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,8 +11,6 @@
 
 namespace headscope::lessons {
 namespace {
-
-constexpr std::uint64_t kLargestFile = 4 << 20;
 
 std::size_t number_length(std::string_view stem) {
   return std::min(stem.find_first_not_of("0123456789"), stem.size());
@@ -24,7 +22,7 @@ std::string with_hyphens(std::string name) {
 }
 
 std::string title_of(const std::filesystem::path& path) {
-  const core::Result<std::string> text = core::read_file(path, kLargestFile);
+  const core::Result<std::string> text = read_text_file(path);
   if (!text) return {};
   Problems problems;  // the check tells them; here a title is enough
   return split_lesson(*text, path.string(), problems).lesson.title;

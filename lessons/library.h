@@ -24,7 +24,7 @@ std::filesystem::path language_folder(const std::filesystem::path& content, std:
 core::Result<std::vector<LessonEntry>> list_lessons(const std::filesystem::path& folder);
 
 /// A lesson by name ("query-key-value", "query_key_value"), number ("1", "01"), file stem or path of a file.
-/// Errors: lesson.unknown (name, closest, known).
+/// Errors: lesson.unknown (name, known), those of list_lessons().
 core::Result<std::filesystem::path> find_lesson(const std::filesystem::path& folder, std::string_view name);
 
 /// "query-key-value" and 1 of "01_query_key_value.md".

@@ -1,7 +1,7 @@
 // Strings by key: flattening, placeholders, and the pseudo-language that shows up strays.
 #include "lessons/text_catalog.h"
 
-#include "core/formats/atomic_file.h"
+#include "lessons/text_file.h"
 #include "lessons/toml.h"
 
 #include <algorithm>
@@ -11,8 +11,6 @@
 
 namespace headscope::lessons {
 namespace {
-
-constexpr std::uint64_t kLargestFile = 4 << 20;
 
 using Strings = std::map<std::string, std::string, std::less<>>;
 
@@ -118,7 +116,7 @@ std::string accent(std::string_view text) {
 }  // namespace
 
 core::Result<TextCatalog> TextCatalog::load(const std::filesystem::path& path) {
-  const core::Result<std::string> text = core::read_file(path, kLargestFile);
+  const core::Result<std::string> text = read_text_file(path);
   if (!text) return text.error();
   return parse(*text, path.string());
 }
@@ -151,7 +149,7 @@ std::string TextCatalog::error(const core::Error& error) const {
   const std::string key = "error." + error.key;
   std::string line = error.where.empty() ? "" : error.where + ": ";
   line += text(key + ".what", values);
-  if (line.back() != '.') line += '.';
+  if (!line.ends_with('.')) line += '.';
   if (!has(key + ".hint")) return line;
   line += ' ';
   return line.append(text(key + ".hint", values));

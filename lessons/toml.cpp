@@ -1,8 +1,6 @@
 // The one file that includes toml++. Turns its tree into plain data.
 #include "lessons/toml.h"
 
-#include "core/formats/atomic_file.h"
-
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -10,8 +8,6 @@
 
 namespace headscope::lessons {
 namespace {
-
-constexpr std::uint64_t kLargestFile = 4 << 20;
 
 int place(toml::source_index number) {
   return std::max(1, static_cast<int>(number));
@@ -84,17 +80,6 @@ std::variant<TomlNode, TomlSyntaxError> parse_toml(std::string_view text, int fi
     return TomlSyntaxError{place(at.line) + first_line - 1, place(at.column),
                            std::string(error.description())};
   }
-}
-
-core::Result<TomlNode> load_toml(const std::string& path) {
-  const core::Result<std::string> text = core::read_file(path, kLargestFile);
-  if (!text) return text.error();
-  std::variant<TomlNode, TomlSyntaxError> parsed = parse_toml(*text);
-  if (const auto* error = std::get_if<TomlSyntaxError>(&parsed)) {
-    const std::string where = path + ":" + std::to_string(error->line) + ":" + std::to_string(error->column);
-    return core::Error{"toml.syntax", where, {{"message", error->message}}};
-  }
-  return std::get<TomlNode>(std::move(parsed));
 }
 
 }  // namespace headscope::lessons

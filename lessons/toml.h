@@ -1,8 +1,6 @@
 // TOML as plain data with line numbers. toml++ itself stays in toml.cpp, which is slow to compile.
 #pragma once
 
-#include "core/result.h"
-
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,9 +46,5 @@ struct TomlSyntaxError {
 
 /// Parses a document. `first_line` is the line of its first line in the file around it.
 std::variant<TomlNode, TomlSyntaxError> parse_toml(std::string_view text, int first_line = 1);
-
-/// Reads and parses a file (the theme). Errors: those of core::read_file(), toml.syntax (where =
-/// path:line:column).
-core::Result<TomlNode> load_toml(const std::string& path);
 
 }  // namespace headscope::lessons

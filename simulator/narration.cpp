@@ -100,8 +100,9 @@ class Narrator {
   /// An id's sentence names the word that the id stands for.
   void add_looked_up_word(lessons::TextValues& values) const {
     const core::TensorSpec& spec = session_.graph().spec(narration_.cell.tensor);
+    if (spec.element != core::Element::integer) return;
     const auto id = static_cast<std::int32_t>(explanation_.value);
-    if (spec.element == core::Element::integer && id >= 0 && id < session_.vocabulary().size())
+    if (id >= 0 && id < session_.vocabulary().size())
       values.emplace_back("word", escape_markdown(session_.vocabulary().token(id)));
   }
 
@@ -234,7 +235,8 @@ class Narrator {
     const double combined = explanation_.combined();
     // rounding of a single-precision sum, as the tests of the core demand it
     constexpr double kRounding = 1e-6;
-    narration_.check_holds = combined == explanation_.value ||
+    const bool are_nan = std::isnan(combined) && std::isnan(explanation_.value);
+    narration_.check_holds = are_nan || combined == explanation_.value ||
                              std::abs(combined - explanation_.value) <= kRounding * explanation_.magnitude();
     const std::string stored = lessons::format_number(explanation_.value, lessons::NumberKind::check, rules_);
     narration_.check =

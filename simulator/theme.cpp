@@ -1,14 +1,12 @@
-// Reads the theme's tokens with toml++; every token that the program uses is checked here and named on
-// failure.
+// Reads the theme's tokens; every one that the program uses is checked here and named on failure.
 #include "simulator/theme.h"
 
-#include <toml++/toml.h>
+#include "lessons/text_file.h"
+#include "lessons/toml.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 namespace headscope::simulator {
 
@@ -22,7 +20,7 @@ constexpr std::array<std::string_view, kTypeStyles> kTypeNames = {"display", "ti
 /// Walks the document by dotted keys and keeps the first failure, so that reading stays a list of lines.
 class Reader {
  public:
-  Reader(const toml::table& root, std::string where) : root_(root), where_(std::move(where)) {}
+  Reader(const lessons::TomlNode& root, std::string where) : root_(root), where_(std::move(where)) {}
 
   const std::optional<core::Error>& error() const { return error_; }
 
@@ -30,27 +28,11 @@ class Reader {
     if (!error_) error_ = core::Error{"theme." + std::string(kind), where_, {{"name", std::string(key)}}};
   }
 
-  toml::node_view<const toml::node> node(const std::string& key) {
-    toml::node_view<const toml::node> found = root_.at_path(key);
-    if (!found) fail("missing", key);
-    return found;
-  }
-
   float number(const std::string& key, double least = 0) {
-    const auto found = node(key);
-    if (!found) return 0;
-    const std::optional<double> value = found.value<double>();
-    if (!found.is_number() || !value || !std::isfinite(*value) || *value < least) {
-      fail("malformed", key);
-      return 0;
-    }
-    return static_cast<float>(*value);
+    return static_cast<float>(precise_number(key, least));
   }
 
-  double precise_number(const std::string& key) {
-    number(key);
-    return root_.at_path(key).value_or(0.0);
-  }
+  double precise_number(const std::string& key, double least = 0) { return number_of(node(key), key, least); }
 
   int digits(const std::string& key) {
     const float value = number(key);
@@ -59,27 +41,59 @@ class Reader {
   }
 
   std::string text(const std::string& key) {
-    const auto found = node(key);
-    const std::optional<std::string> value = found.is_string() ? found.value<std::string>() : std::nullopt;
+    const lessons::TomlNode* found = node(key);
+    const std::string* value = found ? found->get<std::string>() : nullptr;
     if (found && (!value || value->empty())) fail("malformed", key);
-    return value.value_or("");
+    return value ? *value : std::string();
   }
 
   ImU32 colour(const std::string& key) { return colour_of(text(key), key); }
 
   std::vector<ImU32> colours(const std::string& key, std::size_t least) {
     std::vector<ImU32> stops;
-    const auto found = node(key);
+    const lessons::TomlNode* found = node(key);
     if (!found) return stops;
-    if (const toml::array* list = found.as_array())
-      for (const toml::node& stop : *list) stops.push_back(colour_of(stop.value_or(std::string()), key));
+    if (const auto* list = found->get<lessons::TomlArray>())
+      for (const lessons::TomlNode& stop : *list) {
+        const std::string* hex = stop.get<std::string>();
+        stops.push_back(colour_of(hex ? *hex : std::string(), key));
+      }
     if (stops.size() < least) fail("malformed", key);
     return stops;
   }
 
-  Dash dash(const std::string& key) { return {number(key + "[0]", 1), number(key + "[1]", 1)}; }
+  Dash dash(const std::string& key) {
+    const lessons::TomlNode* found = node(key);
+    const auto* list = found ? found->get<lessons::TomlArray>() : nullptr;
+    const auto part = [&](std::size_t place) {
+      const bool has = list && place < list->size();
+      if (!has) fail("missing", key + "[" + std::to_string(place) + "]");
+      return has ? static_cast<float>(number_of(&(*list)[place], key, 1)) : 0.0f;
+    };
+    return {part(0), part(1)};
+  }
 
  private:
+  /// The value of a dotted key; where there is none, that is told.
+  const lessons::TomlNode* node(const std::string& key) {
+    const lessons::TomlNode* found = &root_;
+    for (std::size_t begin = 0; found && begin <= key.size();) {
+      const std::size_t end = std::min(key.find('.', begin), key.size());
+      found = found->find(std::string_view(key).substr(begin, end - begin));
+      begin = end + 1;
+    }
+    if (!found) fail("missing", key);
+    return found;
+  }
+
+  double number_of(const lessons::TomlNode* found, const std::string& key, double least) {
+    if (!found) return 0;
+    const double value = found->number();
+    if (found->is_number() && std::isfinite(value) && value >= least) return value;
+    fail("malformed", key);
+    return 0;
+  }
+
   ImU32 colour_of(const std::string& hex, const std::string& key) {
     unsigned rgb = 0;
     const bool shaped = hex.size() == 7 && hex[0] == '#';
@@ -91,7 +105,7 @@ class Reader {
     return IM_COL32((rgb >> 16) & 255, (rgb >> 8) & 255, rgb & 255, 255);
   }
 
-  const toml::table& root_;
+  const lessons::TomlNode& root_;
   std::string where_;
   std::optional<core::Error> error_;
 };
@@ -189,7 +203,7 @@ void read_palette(Reader& reader, const std::string& variant, Palette& palette) 
   palette.probability_map = reader.colours(variant + ".map.probability", 2);
 }
 
-core::Result<Theme> read_theme(const toml::table& document, const std::string& where, Variant variant) {
+core::Result<Theme> read_theme(const lessons::TomlNode& document, const std::string& where, Variant variant) {
   Reader reader(document, where);
   if (reader.precise_number("version") != 1) reader.fail("malformed", "version");
   Theme theme;
@@ -268,21 +282,16 @@ ImU32 Theme::probability_colour(double probability) const {
 
 core::Result<Theme> parse_theme(std::string_view text, std::string_view name, Variant variant) {
   const std::string where(name);
-  toml::table document;
-  try {
-    document = toml::parse(text, where);
-  } catch (const toml::parse_error& error) {
-    return core::Error{
-        "theme.syntax", where + ":" + std::to_string(error.source().begin.line), {{"name", where}}};
-  }
-  return read_theme(document, where, variant);
+  const std::variant<lessons::TomlNode, lessons::TomlSyntaxError> document = lessons::parse_toml(text);
+  if (const auto* error = std::get_if<lessons::TomlSyntaxError>(&document))
+    return core::Error{"theme.syntax", where + ":" + std::to_string(error->line), {{"name", where}}};
+  return read_theme(std::get<lessons::TomlNode>(document), where, variant);
 }
 
 core::Result<Theme> load_theme(const std::filesystem::path& file, Variant variant) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) return core::Error{"theme.unreadable", file.string(), {{"name", file.string()}}};
-  return parse_theme(text, file.string(), variant);
+  const core::Result<std::string> text = lessons::read_text_file(file);
+  if (!text) return core::Error{"theme.unreadable", file.string(), {{"name", file.string()}}};
+  return parse_theme(*text, file.string(), variant);
 }
 
 }  // namespace headscope::simulator

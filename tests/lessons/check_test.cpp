@@ -1,7 +1,9 @@
 // `lesson check`: every kind of wrong lesson, with its line.
 #include "lessons/check.h"
 
+#include "core/temporary_folder.h"
 #include "lesson_files.h"
+#include "lessons/lesson_scope.h"
 
 #include <algorithm>
 #include <fstream>
@@ -77,6 +79,9 @@ TEST_CASE("a lesson that is malformed as a file is refused by line", "[lessons][
       {"seed = 47130", "seed = -1", "lesson.seed", "[model]"},
       {"d_model = 8", "d_model = \"8\"", "lesson.expects_whole", "d_model"},
       {"d_model = 8", "d_model = 0", "config.range", "[model]"},
+      {"n_heads = 2\nd_head = 4\n", "n_heads = 3\n", "config.d_head", "[model]"},
+      {"embedding_deviation = 0.8", "embedding_deviation = inf", "lesson.embedding_deviation", "[model]"},
+      {"embedding_deviation = 0.8", "embedding_deviation = -1", "lesson.embedding_deviation", "[model]"},
       {"d_model = 8", "d_model = 8\npositions = \"magic\"", "lesson.unknown_value", "magic"},
       {"d_model = 8", "d_model = 8\nbias = 1", "lesson.expects_truth", "bias"},
       {"embedding_deviation = 0.8", "embedding_deviation = \"0.8\"", "lesson.expects_number",
@@ -101,6 +106,23 @@ TEST_CASE("a lesson that is malformed as a file is refused by line", "[lessons][
        "lesson.too_few_statements", "```toml question\nkind = \"statements\""},
   };
   for (const Spoiling& spoiling : table) check_spoiling(spoiling);
+}
+
+TEST_CASE("a word's place in the lesson's sentence counts the begin token", "[lessons][check]") {
+  const tests::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "vocabulary");
+  tests::write_text(folder / "vocabulary/first.json",
+                    R"(["<pad>", "<begin>", "<end>", "the", "cat", "sat", "on", "mat", "a", "dog", "ran"])");
+  ParsedLesson parsed = parse_lesson(test::kSmallLesson, "01_small.md", folder.path());
+  REQUIRE(parsed.lesson);
+  core::Session session = test::session_of(*parsed.lesson);
+  REQUIRE(session_words(session) == parsed.lesson->words);
+  // "sat" is gone: the word that stands in its place is meant
+  REQUIRE(session.set("a dog ran on the mat", {}));
+  const auto expression = parse_expression("word(sat)");
+  const auto value = evaluate(std::get<Expression>(expression), lesson_scope(*parsed.lesson, session, 0));
+  REQUIRE(std::holds_alternative<Value>(value));
+  CHECK(std::get<std::string>(std::get<Value>(value)) == "ran");
 }
 
 TEST_CASE("a misplaced front matter and a second block are told at their fence", "[lessons][check]") {
