@@ -1,6 +1,7 @@
 // Strings by key: flattening, placeholders, and the pseudo-language that shows up strays.
 #include "lessons/text_catalog.h"
 
+#include "core/printable.h"
 #include "lessons/text_file.h"
 #include "lessons/toml.h"
 
@@ -11,6 +12,8 @@
 
 namespace headscope::lessons {
 namespace {
+
+constexpr std::size_t kLongestValue = 400;  // bytes of a name or word in an error
 
 using Strings = std::map<std::string, std::string, std::less<>>;
 
@@ -144,10 +147,14 @@ std::string TextCatalog::text(std::string_view key, const TextValues& values) co
 }
 
 std::string TextCatalog::error(const core::Error& error) const {
+  // files and arguments that are wrong may hold anything, also what steers a terminal
+  const std::string where = core::printable(error.where);
   TextValues values = error.values;
-  values.emplace_back("where", error.where);
+  for (auto& [name, value] : values)
+    value = core::printable(value, core::Unprintable::escaped, kLongestValue);
+  values.emplace_back("where", where);
   const std::string key = "error." + error.key;
-  std::string line = error.where.empty() ? "" : error.where + ": ";
+  std::string line = where.empty() ? "" : where + ": ";
   line += text(key + ".what", values);
   if (!line.ends_with('.')) line += '.';
   if (!has(key + ".hint")) return line;

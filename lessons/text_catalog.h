@@ -29,7 +29,8 @@ class TextCatalog {
   /// The string with its `{placeholders}` filled. A missing key shows as ‹key›, a missing value as {name};
   /// `{{` is a brace.
   std::string text(std::string_view key, const TextValues& values = {}) const;
-  /// One line: "where: what. hint". Reads error.KEY.what and error.KEY.hint; `{where}` is a value too.
+  /// One line: "where: what. hint". Reads error.KEY.what and error.KEY.hint; `{where}` is a value too. Place
+  /// and values are made printable (core/printable.h), values longer than 400 bytes are cut.
   std::string error(const core::Error& error) const;
   /// Every key, sorted.
   std::vector<std::string> keys() const;

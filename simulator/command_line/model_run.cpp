@@ -2,6 +2,7 @@
 #include "simulator/command_line/model_run.h"
 
 #include "core/tokenizer.h"
+#include "simulator/terminal/text_layout.h"
 
 #include <limits>
 #include <ostream>
@@ -21,7 +22,8 @@ core::Result<NamedBatch> batch_of_text(const core::StoredModel& model, const Mod
   const core::Result<core::Sentence> sentence =
       core::tokenize(*input.text, *model.vocabulary, model.config.tokenizer.value_or(core::TokenizerConfig{}),
                      std::numeric_limits<std::size_t>::max());
-  if (!sentence) return sentence.error();
+  if (!sentence)
+    return core::Error{.key = sentence.error().key, .where = "--text", .values = sentence.error().values};
   NamedBatch named{.batch = {.source = {core::token_row(*sentence, *model.vocabulary)}},
                    .where = "--text",
                    .unknown_words = {}};
@@ -56,7 +58,9 @@ void print_warnings(const ModelAndBatch& loaded, const CommandContext& context) 
                    << "\n";
   if (loaded.unknown_words.empty()) return;
   std::string words;
-  for (const std::string& word : loaded.unknown_words) words += (words.empty() ? "" : ", ") + word;
+  constexpr std::size_t kMostColumns = 60;  // of a word
+  for (const std::string& word : loaded.unknown_words)
+    words += (words.empty() ? "" : ", ") + terminal::shorten(word, kMostColumns);
   context.errors << context.text.text("command.unknown_words", {{"words", words}}) << "\n";
 }
 

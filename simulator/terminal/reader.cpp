@@ -1,6 +1,7 @@
 // The loop: a line, an action, what it brought.
 #include "simulator/terminal/reader.h"
 
+#include "core/printable.h"
 #include "lessons/number_format.h"
 #include "simulator/actions.h"
 #include "simulator/slice.h"
@@ -22,6 +23,12 @@ namespace {
 using lessons::AnswerState;
 
 enum class Session { goes_on, over };
+
+/// What was typed, as an answer repeats it.
+std::string repeated(std::string_view typed) {
+  constexpr std::size_t kMostColumns = 60;
+  return shorten(typed, kMostColumns);
+}
 
 class Reader {
  public:
@@ -105,9 +112,9 @@ class Reader {
   }
   Session operator()(const Edit& input) {
     const std::optional<CellAddress> cell = find_cell(state_, input.cell);
-    if (!cell) return say("terminal.no_such_cell", {{"text", input.cell}});
+    if (!cell) return say("terminal.no_such_cell", {{"text", repeated(input.cell)}});
     const std::optional<double> value = lessons::parse_number(input.value);
-    if (!value) return say("terminal.no_number", {{"text", input.value}});
+    if (!value) return say("terminal.no_number", {{"text", repeated(input.value)}});
     if (!act(SetCell{*cell, *value})) return Session::goes_on;
     const core::TensorSpec& spec = state_.session.graph().spec(cell->tensor);
     say("terminal.edited", {{"cell", short_name(spec) + address_text(state_.session, *cell)},
@@ -137,7 +144,7 @@ class Reader {
       print_tensor(printer_, state_, *tensor, words_.text);
       return Session::goes_on;
     }
-    return say("terminal.not_understood", {{"text", input.text}});
+    return say("terminal.not_understood", {{"text", repeated(input.text)}});
   }
   Session operator()(const Malformed& input) { return say(input.usage); }
 
@@ -166,8 +173,7 @@ class Reader {
     out_ << place << "> " << std::flush;
     const bool has_line = static_cast<bool>(std::getline(in_, line));
     // nothing typed or piped may steer the terminal when it is repeated
-    std::ranges::replace_if(
-        line, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, ' ');
+    line = core::printable(line, core::Unprintable::blank);
     if (!has_line)
       out_ << "\n";
     else if (echo_ == Echo::yes)
@@ -266,8 +272,8 @@ class Reader {
   void describe_sentence() {
     std::string all, unknown;
     for (const core::Token& token : state_.session.sentence().tokens) {
-      all += (all.empty() ? "" : " ") + token.text;
-      if (token.is_unknown) unknown += (unknown.empty() ? "" : ", ") + token.text;
+      all += (all.empty() ? "" : " ") + repeated(token.text);
+      if (token.is_unknown) unknown += (unknown.empty() ? "" : ", ") + repeated(token.text);
     }
     say("terminal.sentence", {{"sentence", all}});
     if (!unknown.empty()) say("terminal.unknown_words", {{"words", unknown}});
@@ -300,7 +306,7 @@ class Reader {
 
   Session show_cell(const std::string& text) {
     const std::optional<CellAddress> cell = find_cell(state_, text);
-    if (!cell) return say("terminal.no_such_cell", {{"text", text}});
+    if (!cell) return say("terminal.no_such_cell", {{"text", repeated(text)}});
     act(LockCell{*cell});
     print_cell(printer_, state_, *cell, words_);
     return Session::goes_on;
@@ -316,7 +322,7 @@ class Reader {
     if (!term || !factor) return false;
     const std::optional<CellAddress> target = follow(state_, state_.trail.back(), *term, *factor, words_);
     if (!target) {
-      say("terminal.no_such_term", {{"text", text}});
+      say("terminal.no_such_term", {{"text", repeated(text)}});
       return true;
     }
     act(FollowCell{*target});

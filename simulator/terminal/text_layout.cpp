@@ -38,6 +38,12 @@ std::string_view beginning(std::string_view text, std::size_t width) {
   return text.substr(0, place);
 }
 
+/// Whether the text takes at most `width` columns; looks no farther than that.
+bool fits(std::string_view text, std::size_t width) {
+  const std::string_view part = beginning(text, width);
+  return part.size() == text.size() && display_width(part) <= width;
+}
+
 /// Collects words into lines.
 class Wrapper {
  public:
@@ -45,9 +51,9 @@ class Wrapper {
       : width_(width), hanging_(hanging), line_(indent, ' '), used_(indent) {}
 
   void add_word(std::string_view word) {
-    if (has_word_ && used_ + 1 + display_width(word) > width_) break_line();
+    if (has_word_ && (used_ >= width_ || !fits(word, width_ - used_ - 1))) break_line();
     if (has_word_) append(" ");
-    while (used_ + display_width(word) > width_) {
+    while (used_ > width_ || !fits(word, width_ - used_)) {
       const std::size_t room = width_ > used_ ? width_ - used_ : 1;
       const std::string_view part = beginning(word, room);
       append(part);

@@ -66,6 +66,15 @@ TEST_CASE("an error reads as one line: where, what, what to do", "[lessons][text
   CHECK(words.error({"d", "x", {}}) == "x: ‹error.d.what›.");
 }
 
+TEST_CASE("an error shows what a file or an argument holds, and does not obey it", "[lessons][text]") {
+  const TextCatalog words = catalog("[error]\n'a.b' = {what = 'no {name} here', hint = 'Look in {where}.'}");
+  CHECK(words.error({"a.b", "d\x1b[2J\n/f", {{"name", "\x1b]0;x\x07\u202e\n"}}}) ==
+        "d\\x1b[2J\\x0a/f: no \\x1b]0;x\\x07\\u202e\\x0a here. Look in d\\x1b[2J\\x0a/f.");
+  const std::string line = words.error({"a.b", "f", {{"name", std::string(100000, 'x')}}});
+  CHECK(line.size() < 500);
+  CHECK(line.ends_with("… here. Look in f."));
+}
+
 TEST_CASE("a catalog that is no TOML or holds a number is refused with its line", "[lessons][text]") {
   const auto broken = TextCatalog::parse("a = 'x'\nb = = 2", "words.toml");
   REQUIRE_FALSE(broken);

@@ -208,6 +208,28 @@ TEST_CASE("input that cannot be is refused by name", "[simulator][command_line]"
   check_refused(run_program({"trace", "--model", model, "--text", long_text, "--out", "x"}), {"--text"});
 }
 
+TEST_CASE("what files and arguments hold never steers the terminal", "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string model = make_model(scratch), out = (scratch / "t.safetensors").string();
+  const std::string evil = "\x1b[2J\x07\u202e\n";
+  const auto check_tame = [&](const std::vector<std::string>& arguments) {
+    const Ran ran = run_program(arguments);
+    INFO(ran.errors);
+    check_refused(ran, {"\\x1b[2J\\x07\\u202e\\x0a"});
+    CHECK(ran.errors.find_first_of("\x1b\x07") == std::string::npos);
+  };
+  check_tame({evil});
+  check_tame({"lesson", "read", evil});
+  check_tame({"trace", "--model", evil, "--text", "cat", "--out", out});
+  check_tame({"explain", "--model", model, "--text", "cat", "--tensor", evil, "--cell", "0"});
+  check_tame({"explain", "--model", model, "--text", "cat", "--tensor", kScores, "--cell", evil});
+  std::ofstream(scratch / "b.tokens.json") << R"({"source": [[1, 2]], "\u001b[2J\u0007\u202e\n": 0})";
+  check_tame({"trace", "--model", model, "--batch", (scratch / "b.tokens.json").string(), "--out", out});
+  std::ofstream(scratch / "model" / "config.json") << R"({"format": "\u001b[2J\u0007\u202e\n"})";
+  check_tame({"trace", "--model", model, "--text", "cat", "--out", out});
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
 TEST_CASE("lessons are listed and checked", "[simulator][command_line]") {
   const Ran list = run_program({"lesson", "list"});
   CHECK(list.status == 0);

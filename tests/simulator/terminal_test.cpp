@@ -80,6 +80,19 @@ TEST_CASE("wrapping breaks at blanks, and inside a word only where it must", "[s
   CHECK(wrap("猫猫猫", 4) == std::vector<std::string>{"猫猫", "猫"});
 }
 
+TEST_CASE("a word of a million letters is wrapped at once", "[simulator][terminal]") {
+  const std::vector<std::string> lines = wrap(std::string(1000000, 'x'), 80);  // for ever if quadratic
+  CHECK(lines.size() == 12500);
+  CHECK(lines.back() == std::string(80, 'x'));
+}
+
+TEST_CASE("what is typed cannot steer the terminal, and is repeated shortly", "[simulator][terminal]") {
+  const std::string text = replies("\x1b[2J\u009b31m\u202e\x07\xff\n" + std::string(1000000, 'y') + "\n");
+  CHECK(text.find_first_of("\x1b\x07\xff") == std::string::npos);
+  CHECK_THAT(text, !Contains("\u009b") && !Contains("\u202e"));
+  CHECK(text.size() < 1000);
+}
+
 TEST_CASE("table columns are aligned whatever the script", "[simulator][terminal]") {
   const Table table{.columns = {Align::left, Align::right}, .rows = {{"猫", "−1.5"}, {"cat", "10.25"}}};
   CHECK(table_lines(table) == std::vector<std::string>{"猫    −1.5", "cat  10.25"});
