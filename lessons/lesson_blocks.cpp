@@ -22,7 +22,7 @@ struct Fence {
 
 std::optional<Fence> read_fence(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(' ');
-  if (begin == std::string_view::npos || begin > 3) return std::nullopt;
+  if (begin > 3) return std::nullopt;  // an empty line, too: npos
   const char mark = line[begin];
   if (mark != '`' && mark != '~') return std::nullopt;
   std::size_t end = begin;
