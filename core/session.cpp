@@ -41,6 +41,11 @@ Error edit_range(const std::string& name, std::int64_t lowest, std::int64_t high
 
 }  // namespace
 
+bool is_same_model(const SeedModel& left, const SeedModel& right) {
+  return left.config == right.config && left.vocabulary.tokens() == right.vocabulary.tokens() &&
+         left.seed == right.seed && left.embedding_deviation == right.embedding_deviation;
+}
+
 Session::Session(ModelConfig config, Graph graph, Vocabulary vocabulary)
     : config_(std::move(config)),
       graph_(std::move(graph)),

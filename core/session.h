@@ -25,6 +25,9 @@ struct SeedModel {
   double embedding_deviation = 1.0;
 };
 
+/// Whether the two give the same numbers for the same sentence and edits.
+bool is_same_model(const SeedModel& left, const SeedModel& right);
+
 /// The learner's own changes: cells of inputs and parameters, by tensor and cell.
 using Edits = std::map<std::pair<TensorId, Cell>, double>;
 

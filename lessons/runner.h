@@ -71,7 +71,7 @@ AnswerState answer(LessonRunner& runner, const core::Session& session, std::size
                    const Given& given);
 /// Shows the answer without one having been given.
 void reveal(LessonRunner& runner, const core::Session& session, std::size_t question);
-/// Notes which of the current step's goals are reached now; call after every change of the session.
+/// Notes which of the current step's goals are reached now; call after every change of session, step or head.
 void update_goals(LessonRunner& runner, const core::Session& session);
 
 /// A fingerprint of sentence, edits and head: an answer counts only for the numbers for which it was given.

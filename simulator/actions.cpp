@@ -55,18 +55,24 @@ class Applier {
         state_.session.check_edit(action.address.tensor, action.address.cell, action.value);
     if (!valid) return fail(valid.error());
     Document next = state_.document();
-    next.edits[{action.address.tensor, action.address.cell}] = action.value;
+    const std::pair place(action.address.tensor, action.address.cell);
+    // what the model had there itself is no edit
+    if (static_cast<double>(static_cast<float>(action.value)) ==
+        state_.session.unedited_value(action.address.tensor, action.address.cell))
+      next.edits.erase(place);
+    else
+      next.edits[place] = action.value;
     change(std::move(next));
   }
   void operator()(const Undo&) { travel(state_.undo, state_.redo); }
   void operator()(const Redo&) { travel(state_.redo, state_.undo); }
 
   void operator()(const LockCell& action) {
-    if (!exists(action.address)) return;
+    if (!state_.has_cell(action.address)) return;
     state_.trail = {action.address};
   }
   void operator()(const FollowCell& action) {
-    if (!exists(action.address)) return;
+    if (!state_.has_cell(action.address)) return;
     if (!state_.trail.empty() && state_.trail.back() == action.address) return;
     state_.trail.push_back(action.address);
     // a cell that lies ahead is shown once it is computed
@@ -84,6 +90,7 @@ class Applier {
     const std::int64_t head = std::clamp<std::int64_t>(action.head, 0, state_.session.config().n_heads - 1);
     lessons::choose_head(state_.runner, head);
     for (CellAddress& address : state_.trail) move_to_head(address, head);
+    lessons::update_goals(state_.runner, state_.session);
   }
   void operator()(const AnswerQuestion& action) {
     if (!is_asked(action.question)) return;
@@ -102,10 +109,14 @@ class Applier {
     if (!lesson) return fail(lesson.error());
     core::Result<core::Session> session = lessons::make_session(*lesson);
     if (!session) return fail(session.error());
+    // a save must not cost the learner their sentence and numbers while the model is the same
+    Document own = state_.document();
+    if (own.sentence == state_.lesson().sentence) own.sentence = lesson->sentence;
+    const bool keeps_work =
+        core::is_same_model(state_.lesson().model, lesson->model) && session->set(own.sentence, own.edits);
     lessons::replace_lesson(state_.runner, *std::move(lesson));
     state_.session = *std::move(session);
-    state_.undo.clear();
-    state_.redo.clear();
+    if (!keeps_work) state_.undo.clear(), state_.redo.clear();
     arrive();
   }
 
@@ -119,16 +130,12 @@ class Applier {
     return question < state_.lesson().steps[state_.runner.step].questions.size();
   }
 
-  bool exists(const CellAddress& address) const {
-    return address.tensor.index < state_.session.graph().n_tensors() &&
-           state_.session.trace().shape(address.tensor).contains(address.cell);
-  }
-
   /// The lesson's step decides where the cursor stands and what is lit.
   void arrive() {
     state_.trail.clear();
     const std::size_t n_operations = state_.session.graph().operations().size();
     state_.cursor = core::Cursor(n_operations, lessons::view_step(state_.runner, state_.session).cursor);
+    lessons::update_goals(state_.runner, state_.session);
   }
 
   void move_cursor(std::size_t position) {
@@ -168,7 +175,7 @@ class Applier {
       fail(set.error());
       return false;
     }
-    std::erase_if(state_.trail, [this](const CellAddress& address) { return !exists(address); });
+    std::erase_if(state_.trail, [this](const CellAddress& address) { return !state_.has_cell(address); });
     lessons::update_goals(state_.runner, state_.session);
     return true;
   }

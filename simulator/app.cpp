@@ -1,6 +1,7 @@
 #include "simulator/app.h"
 
 #include "simulator/panels/regions.h"
+#include "simulator/panels/stage_matrix.h"
 #include "simulator/shortcuts.h"
 #include "simulator/widgets/controls.h"
 
@@ -45,8 +46,12 @@ void draw_study(Panel& panel, ImVec2 window) {
 }  // namespace
 
 App::App(AppState state, Words words, Theme light, Theme dark)
-    : state_(std::move(state)), words_(std::move(words)), themes_{std::move(light), std::move(dark)} {
+    : state_(std::move(state)),
+      words_(std::move(words)),
+      themes_{std::move(light), std::move(dark)},
+      lesson_(state_.runner.lesson) {
   view_ = make_view(state_, words_, theme().numbers, std::nullopt);
+  turn_pages();
 }
 
 core::Result<App> App::make(AppState state, Words words) {
@@ -89,10 +94,50 @@ void App::apply(const Action& action) {
 }
 
 void App::refresh_view() {
-  const std::optional<CellAddress> previewed = state_.trail.empty() ? window_.pointed.cell : std::nullopt;
+  if (lesson_ != state_.runner.lesson) forget_lesson();
+  // an action may have taken the cell away from under the pointer
+  const bool is_previewing =
+      state_.trail.empty() && window_.pointed.cell && state_.has_cell(*window_.pointed.cell);
+  const std::optional<CellAddress> previewed = is_previewing ? window_.pointed.cell : std::nullopt;
   if (view_.revision == state_.revision && view_.previewed == previewed) return;
   view_ = make_view(state_, words_, theme().numbers, previewed);
+  // a field that is not drawn could not be closed, and would keep the keyboard
+  if (window_.edit && !is_on(view_.stage, window_.edit->address)) window_.edit.reset();
+  turn_pages();
   follow_up_ = true;
+}
+
+/// Cells, drafts and pages of one lesson mean nothing in another.
+void App::forget_lesson() {
+  if (lesson_->path != state_.lesson().path) window_.scrolled_step = kNoStep;
+  lesson_ = state_.runner.lesson;
+  window_.seen = {};
+  window_.pointed = {};
+  window_.first_shown.clear();
+  window_.edit.reset();
+  window_.drafts.clear();
+  page_turned_to_.reset();
+}
+
+/// Brings a cell that was locked, followed or lit by the step within the pages that are shown; once, so that
+/// the learner can turn away from it.
+void App::turn_pages() {
+  if (!view_.lit || view_.lit == view_.previewed || view_.lit == page_turned_to_) return;
+  page_turned_to_ = view_.lit;
+  const auto turn = [this](const SliceSide& side, std::int64_t index) {
+    const int shown = window_of(side.axis);
+    if (side.size <= shown) return;
+    int& first = window_.first_shown[side.axis];
+    first = static_cast<int>(
+        std::clamp<std::int64_t>(first, std::max<std::int64_t>(0, index - shown + 1), index));
+  };
+  for (const StageItem& item : view_.stage.items) {
+    if (item.slice.tensor != view_.lit->tensor) continue;
+    const std::optional<Slice::Place> place = item.slice.find(view_.lit->cell);
+    if (!place) continue;
+    turn(item.slice.rows, place->row);
+    turn(item.slice.columns, place->column);
+  }
 }
 
 void App::play(double time, Actions& actions) {

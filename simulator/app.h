@@ -6,6 +6,7 @@
 #include "simulator/platform/frame.h"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,8 @@ class App {
  private:
   App(AppState state, Words words, Theme light, Theme dark);
   void refresh_view();
+  void forget_lesson();
+  void turn_pages();
   void play(double time, Actions& actions);
   double next_frame_within(double time) const;
 
@@ -47,6 +50,8 @@ class App {
   std::optional<Fonts> fonts_;
   WindowState window_;
   View view_;
+  std::shared_ptr<const lessons::Lesson> lesson_;  // that the window's drafts and pages belong to
+  std::optional<CellAddress> page_turned_to_;      // the lit cell for which pages were last turned
   bool follow_up_ =
       true;  // another frame is due: something was applied or lit that the last one did not show
 };

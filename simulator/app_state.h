@@ -51,6 +51,11 @@ struct AppState {
   const lessons::Lesson& lesson() const { return *runner.lesson; }
   std::int64_t head() const { return lessons::current_head(runner, session); }
   Document document() const { return {session.text(), session.edits()}; }
+  /// Whether there is such a cell, the sentence being as long as it is.
+  bool has_cell(const CellAddress& address) const {
+    return address.tensor.index < session.graph().n_tensors() &&
+           session.trace().shape(address.tensor).contains(address.cell);
+  }
   core::Trace<float> trace() const { return session.trace(cursor); }
 };
 

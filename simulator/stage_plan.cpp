@@ -68,12 +68,6 @@ std::optional<std::size_t> operation_about(const core::Graph& graph, core::Tenso
   return std::nullopt;
 }
 
-bool is_on(const StagePlan& plan, const CellAddress& address) {
-  return std::ranges::any_of(plan.items, [&](const StageItem& item) {
-    return item.slice.tensor == address.tensor && item.slice.find(address.cell).has_value();
-  });
-}
-
 StagePlan plan_shown(const core::Session& session, const std::vector<core::TensorId>& tensors,
                      std::int64_t head) {
   StagePlan plan;
@@ -120,6 +114,12 @@ StagePlan plan_followed(const AppState& state, const CellAddress& lit, std::int6
 }
 
 }  // namespace
+
+bool is_on(const StagePlan& plan, const CellAddress& address) {
+  return std::ranges::any_of(plan.items, [&](const StageItem& item) {
+    return item.slice.tensor == address.tensor && item.slice.find(address.cell).has_value();
+  });
+}
 
 StagePlan plan_operation(const core::Session& session, std::size_t operation, std::int64_t head) {
   StagePlan plan;

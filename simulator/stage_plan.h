@@ -36,4 +36,7 @@ StagePlan plan_operation(const core::Session& session, std::size_t operation, st
 /// the cursor stands where the step put it, else the operation before the cursor.
 StagePlan plan_stage(const AppState& state, const lessons::StepView& step);
 
+/// Whether a matrix of the plan has the cell.
+bool is_on(const StagePlan& plan, const CellAddress& address);
+
 }  // namespace headscope::simulator

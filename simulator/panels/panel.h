@@ -37,6 +37,8 @@ struct Pointed {
 
 enum class Shown : std::uint8_t { no, yes };
 
+inline constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
+
 struct WindowState {
   Focus focus;
   Pointed seen;                           // what the pointer lit in the last frame: drawn now
@@ -46,11 +48,9 @@ struct WindowState {
   std::optional<std::string> sentence_draft;  // while the field is being typed in
   std::map<lessons::ItemId, Draft> drafts;
   Shown help = Shown::no;
-  Shown explainer_drawer = Shown::yes;  // narrow windows only
   double speed = 1;
-  double play_since = 0;           // time of the last operation played
-  double pointer_moved_at = -100;  // presentation: chrome shows while the pointer moves
-  std::size_t scrolled_step = 0;   // the step for which the prose was scrolled to its top
+  double play_since = 0;          // time of the last operation played
+  std::size_t scrolled_step = 0;  // the step for which the prose was scrolled to its top
 };
 
 /// One frame's errand for a panel.

@@ -2,6 +2,7 @@
 #include "simulator/actions.h"
 
 #include "core/random.h"
+#include "tests/core/temporary_folder.h"
 #include "tests/simulator/app_fixture.h"
 
 #include <algorithm>
@@ -166,6 +167,48 @@ TEST_CASE("a followed cell that lies ahead is computed on the way", "[simulator]
   REQUIRE_FALSE(state.trace().is_computed(weights));
   apply_action(state, FollowCell{{weights, {0, 0, 1, 1}}});
   CHECK(state.trace().is_computed(weights));
+}
+
+TEST_CASE("a cell set back to the model's own number is no edit", "[simulator][actions]") {
+  AppState state = test::open_shipped("1");
+  const CellAddress cell{*state.session.graph().find("decoder.block0.self_attention.w_query"), {0, 1, 1}};
+  const double own = state.session.unedited_value(cell.tensor, cell.cell);
+  apply_action(state, SetCell{cell, own});
+  CHECK(state.undo.empty());
+  apply_action(state, SetCell{cell, own + 1});
+  REQUIRE(state.session.edits().size() == 1);
+  apply_action(state, SetCell{cell, own});
+  CHECK(state.session.edits().empty());
+  CHECK(state.undo.size() == 2);
+}
+
+TEST_CASE("saving a lesson keeps the learner's work while its model is the same", "[simulator][actions]") {
+  const tests::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "01_lesson.md";
+  std::string text = tests::read_text(test::source_folder() / "lessons/content/en/01_query_key_value.md");
+  tests::write_text(file, text);
+  core::Result<AppState> opened = open_lesson(test::source_folder() / "assets", folder.path(), "1");
+  REQUIRE(opened);
+  AppState& state = *opened;
+  const CellAddress cell{*state.session.graph().find("decoder.block0.self_attention.w_query"), {0, 1, 1}};
+  apply_action(state, SetSentence{"a dog ran"});
+  apply_action(state, SetCell{cell, 2});
+  const Document work = state.document();
+
+  tests::write_text(file, text + "\nOne more line.\n");
+  apply_action(state, ReloadLesson{});
+  CHECK_FALSE(state.message);
+  CHECK(state.document() == work);
+  CHECK(state.undo.size() == 2);
+
+  const std::size_t seed = text.find("seed = ");
+  REQUIRE(seed != std::string::npos);
+  tests::write_text(file, text.insert(seed + 7, "1"));
+  apply_action(state, ReloadLesson{});
+  CHECK_FALSE(state.message);
+  CHECK(state.session.text() == state.lesson().sentence);
+  CHECK(state.session.edits().empty());
+  CHECK(state.undo.empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -309,6 +310,52 @@ TEST_CASE("presentation and appearance are a key each", "[simulator][app]") {
   CHECK_FALSE(app.record.with_role("cell").empty());
   app.type("f");
   CHECK(app.state().layout == Layout::study);
+}
+
+TEST_CASE("a cell that a shorter sentence took away is no longer asked about", "[simulator][app]") {
+  AppOnNull app("2");
+  app.settle();
+  const CellAddress target{attention(app, "scores"), {0, 0, 2, 1}};
+  app.backend.move_mouse(centre_of(app, target.tensor, target.cell));
+  app.settle();
+  REQUIRE(app.view().lit == target);
+  app.app.apply(SetSentence{"a dog"});
+  REQUIRE_FALSE(app.state().has_cell(target));
+  CHECK(app.view().lit != target);
+}
+
+TEST_CASE("what was begun in one lesson is forgotten in the next", "[simulator][app]") {
+  AppOnNull app("1");
+  app.settle();
+  app.app.apply(GoToStep{1});
+  app.settle();
+  REQUIRE_FALSE(app.app.window().drafts.empty());
+  app.app.apply(OpenLesson{"2"});
+  CHECK(app.app.window().drafts.empty());
+}
+
+TEST_CASE("a followed cell beyond the page turns the page to it", "[simulator][app]") {
+  AppOnNull app("2");
+  app.settle();
+  app.app.apply(FollowCell{{tensor(app, "decoder.token_embedding"), {30, 0}}});
+  app.settle();
+  const std::map<core::Axis, int>& first_shown = app.app.window().first_shown;
+  REQUIRE(first_shown.contains(core::Axis::vocabulary));
+  CHECK(first_shown.at(core::Axis::vocabulary) <= 30);
+  CHECK(first_shown.at(core::Axis::vocabulary) > 0);
+  const double value = app.state().trace().value(app.view().lit->tensor, app.view().lit->cell);
+  CHECK(app.text_with(lessons::format_number(value, lessons::NumberKind::value), "cell").rect.width() > 0);
+}
+
+TEST_CASE("a field over a cell that leaves the stage gives the keyboard back", "[simulator][app]") {
+  AppOnNull app("1");
+  app.settle();
+  app.app.apply(LockCell{{attention(app, "w_query"), {0, 1, 1}}});
+  app.settle();
+  app.type("e");
+  REQUIRE(app.app.window().edit);
+  app.app.apply(MoveCursor{1});
+  CHECK_FALSE(app.app.window().edit);
 }
 
 TEST_CASE("sixty-four words are paged, not hidden", "[simulator][app]") {
