@@ -215,24 +215,6 @@ void Painter::dashed_line(ImVec2 from, ImVec2 to, ImU32 colour, float width, Das
   }
 }
 
-void Painter::arrow_head(ImVec2 tip, Direction direction, ImU32 colour, float size) {
-  const float half = size * 0.5F;
-  switch (direction) {
-    case Direction::left:
-      list_->AddTriangleFilled(tip, {tip.x + size, tip.y - half}, {tip.x + size, tip.y + half}, colour);
-      return;
-    case Direction::right:
-      list_->AddTriangleFilled(tip, {tip.x - size, tip.y + half}, {tip.x - size, tip.y - half}, colour);
-      return;
-    case Direction::up:
-      list_->AddTriangleFilled(tip, {tip.x + half, tip.y + size}, {tip.x - half, tip.y + size}, colour);
-      return;
-    case Direction::down:
-      list_->AddTriangleFilled(tip, {tip.x - half, tip.y - size}, {tip.x + half, tip.y - size}, colour);
-      return;
-  }
-}
-
 void Painter::hatch(const Rect& box, ImU32 colour) {
   const float angle = theme_->line.hatch_angle * std::numbers::pi_v<float> / 180;
   const float spacing = px(theme_->line.hatch_spacing), width = stroke(theme_->line.hatch_width);

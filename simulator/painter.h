@@ -63,7 +63,6 @@ struct TextRecord {
 
 enum class Stroke : std::uint8_t { solid, dashed, dotted };
 enum class Sign : std::uint8_t { tick, cross, warning, chevron_up, chevron_down };
-enum class Direction : std::uint8_t { left, right, up, down };
 
 class Painter {
  public:
@@ -111,7 +110,6 @@ class Painter {
   void dashed_frame(const Rect& box, ImU32 colour, float width, Dash dash);
   void line(ImVec2 from, ImVec2 to, ImU32 colour, float width);
   void dashed_line(ImVec2 from, ImVec2 to, ImU32 colour, float width, Dash dash);
-  void arrow_head(ImVec2 tip, Direction direction, ImU32 colour, float size);
   /// 45° lines over the box, the theme's hatch.
   void hatch(const Rect& box, ImU32 colour);
   void diagonal(const Rect& box, ImU32 colour);

@@ -10,7 +10,7 @@ namespace {
 
 void read_lesson_keys(Panel& panel) {
   Actions& actions = panel.actions;
-  const bool presses_control = panel.window.focus.focused() != 0 && panel.window.focus.shows_ring();
+  const bool presses_control = panel.window.focus.holds_keys();
   if (key_pressed(Key::space) && !presses_control) actions.push_back(NextStep{});
   if (key_pressed(Key::page_down)) actions.push_back(NextStep{});
   if (key_pressed(Key::page_up)) actions.push_back(PreviousStep{});
@@ -36,7 +36,7 @@ void follow_largest_term(Panel& panel) {
 }
 
 void read_cell_keys(Panel& panel) {
-  if (key_pressed(Key::enter) && !panel.window.focus.shows_ring()) follow_largest_term(panel);
+  if (key_pressed(Key::enter) && !panel.window.focus.holds_keys()) follow_largest_term(panel);
   if (key_pressed(Key::escape)) {
     if (panel.window.help == Shown::yes)
       panel.window.help = Shown::no;

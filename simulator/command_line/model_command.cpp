@@ -19,8 +19,8 @@ core::Result<void> run(const ModelNewCommand& command, const CommandContext& con
   const core::SeedModel& model = lesson->model;
   const core::Result<core::Graph> graph = core::build_graph(model.config, path->string());
   if (!graph) return graph.error();
-  core::Workspace<float> workspace(*graph,
-                                   core::Sizes{.batch = 1, .source = model.config.max_tokens, .target = 0});
+  // no pass is run: one position is room enough for what depends on the sentence
+  core::Workspace<float> workspace(*graph, core::Sizes{.batch = 1, .source = 1, .target = 0});
   core::initialise_parameters(*graph, workspace, model.seed, model.embedding_deviation);
   core::Result<void> written =
       core::write_model_directory<float>(command.out, model.config, *graph, workspace, model.vocabulary);

@@ -1,5 +1,6 @@
 #include "simulator/terminal/answer_text.h"
 
+#include "lessons/lesson_scope.h"
 #include "lessons/number_format.h"
 #include "simulator/slice.h"
 #include "simulator/tensor_facts.h"
@@ -21,18 +22,21 @@ core::Error bad_answer(std::string key, std::size_t count = 0) {
   return {.key = "answer." + std::move(key), .where = "", .values = {{"count", std::to_string(count)}}};
 }
 
-lessons::Scope scope_of(const AppState& state) {
-  return {.session = state.session,
-          .inside = state.lesson().inside,
-          .lesson_words = state.lesson().words,
-          .head = state.head()};
-}
-
 std::optional<lessons::CellReference> reference(const AppState& state, std::string_view text) {
   const lessons::ExpressionResult<lessons::Expression> parsed = lessons::parse_expression(text);
   const auto* expression = std::get_if<lessons::Expression>(&parsed);
   if (!expression) return std::nullopt;
-  return lessons::referenced_cell(*expression, scope_of(state));
+  return lessons::referenced_cell(*expression,
+                                  lessons::lesson_scope(state.lesson(), state.session, state.head()));
+}
+
+/// A head by its own number, from 0 as everywhere.
+core::Result<Given> read_head(const QuestionView& question, std::string_view text) {
+  const std::optional<std::size_t> head = parse_count(text);
+  if (!head || *head >= question.choices.size())
+    return core::Error{
+        .key = "answer.head", .where = "", .values = {{"last", std::to_string(question.choices.size() - 1)}}};
+  return Given{.choices = {static_cast<std::int64_t>(*head)}};
 }
 
 /// A word among the choices, else the number of a choice from 1.
@@ -112,8 +116,9 @@ core::Result<Given> read_answer(const AppState& state, const QuestionView& quest
   text = trim(text);
   switch (question.kind) {
     case QuestionKind::token:
-    case QuestionKind::head:
       return read_choice(question, text);
+    case QuestionKind::head:
+      return read_head(question, text);
     case QuestionKind::cell:
       return read_cell(state, question, text);
     case QuestionKind::number: {

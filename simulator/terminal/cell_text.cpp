@@ -92,6 +92,7 @@ void print_cell(Printer& printer, const AppState& state, const CellAddress& cell
     printer.table(term_table(narration, words), 2);
     if (!narration.sum.empty()) printer.paragraph(narration.sum_word + " " + narration.sum, 2, 2);
     if (!narration.conclusion.empty()) printer.paragraph(plain(narration.conclusion), 2, 2);
+    if (!narration.left_out.empty()) printer.paragraph(narration.left_out, 2, 2);
     if (!narration.check.empty()) printer.paragraph(narration.check, 2, 2);
     if (!narration.rounded.empty()) printer.paragraph(narration.rounded, 2, 2);
   }

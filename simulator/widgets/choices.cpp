@@ -84,7 +84,6 @@ ChipChoice chip_choice(Ui& ui, std::string_view id, ImVec2 at, float width,
   const int step = (key_pressed(Key::right, Repeat::repeating) ? 1 : 0) -
                    (key_pressed(Key::left, Repeat::repeating) ? 1 : 0);
   if (step == 0) return result;
-  ui.focus.use_key();
   const auto next = static_cast<std::ptrdiff_t>(*focused) + step;
   if (next >= 0 && next < static_cast<std::ptrdiff_t>(ids.size()))
     ui.focus.give(ids[static_cast<std::size_t>(next)]);

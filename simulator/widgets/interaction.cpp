@@ -63,7 +63,6 @@ void Focus::begin_frame() {
   last_order_.swap(order_);
   order_.clear();
   arrived_ = false;
-  key_used_ = false;
   if (ImGui::IsMouseClicked(0)) ring_ = false;
   if (!key_pressed(Key::tab, Repeat::repeating) || last_order_.empty()) return;
   const auto n = static_cast<std::ptrdiff_t>(last_order_.size());
@@ -74,7 +73,6 @@ void Focus::begin_frame() {
   focused_ = last_order_[static_cast<std::size_t>(next)];
   ring_ = true;
   arrived_ = true;
-  key_used_ = true;
 }
 
 bool Focus::enter(ImGuiID id) {
@@ -99,10 +97,8 @@ Touch touch(Ui& ui, std::string_view id, const Rect& box, Reach reach) {
   if (ImGui::IsItemActivated()) ui.focus.give(result.id);
   result.focused = ui.focus.enter(result.id);
   if (ui.focus.arrived_at(result.id)) bring_into_view(box);
-  if (ui.focus.takes_keys(result.id) && (key_pressed(Key::enter) || key_pressed(Key::space))) {
+  if (ui.focus.takes_keys(result.id) && (key_pressed(Key::enter) || key_pressed(Key::space)))
     result.clicked = true;
-    ui.focus.use_key();
-  }
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -28,14 +29,16 @@ class Focus {
   void give(ImGuiID id) { focused_ = id; }
   void clear() { focused_ = 0, ring_ = false; }
   ImGuiID focused() const { return focused_; }
-  /// A control used this frame's key; shortcuts of the window, asked last, must leave it alone.
-  void use_key() { key_used_ = true; }
-  bool key_used() const { return key_used_; }
+  /// Whether a control that this frame drew has the keys: the window's shortcuts, asked last, leave those to
+  /// it. One that is gone (the last step has no "next") keeps none.
+  bool holds_keys() const {
+    return ring_ && std::find(order_.begin(), order_.end(), focused_) != order_.end();
+  }
 
  private:
   std::vector<ImGuiID> order_, last_order_;
   ImGuiID focused_ = 0;
-  bool ring_ = false, arrived_ = false, key_used_ = false;
+  bool ring_ = false, arrived_ = false;
 };
 
 /// All that a widget needs.

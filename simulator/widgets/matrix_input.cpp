@@ -66,7 +66,6 @@ MatrixResponse matrix_input(Ui& ui, std::string_view id, const MatrixSpec& spec,
     const CellIndex from = spec.focus.value_or(CellIndex{layout.first_row, layout.first_column});
     response.moved = moved_by_keys(layout, from);
     response.entered = key_pressed(Key::enter);
-    if (response.moved || response.entered) ui.focus.use_key();
     if (response.moved && !layout.shows(*response.moved))
       response.turned = page_showing(layout, *response.moved);
   }

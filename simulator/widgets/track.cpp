@@ -91,7 +91,6 @@ std::optional<int> key_move(Ui& ui, const Touch& touched, int position, int last
   if (key_pressed(Key::end)) wanted = last;
   wanted = std::clamp(wanted, 0, last);
   if (wanted == position) return std::nullopt;
-  ui.focus.use_key();
   return wanted;
 }
 
@@ -148,31 +147,6 @@ TrackResponse track(Ui& ui, std::string_view id, ImVec2 at, float width, const T
   if (touched.held && pointed != spec.position) response.moved = pointed;
   if (const std::optional<int> moved = key_move(ui, touched, spec.position, last)) response.moved = moved;
   return response;
-}
-
-std::optional<float> slider(Ui& ui, std::string_view id, ImVec2 at, float width, float position) {
-  Painter& painter = ui.painter;
-  const Palette& colours = painter.colour();
-  const float handle = painter.px(7), line = painter.px(kLine), y = at.y + painter.px(kTarget) / 2;
-  const Rect target = rect_at(at, {width, painter.px(kTarget)});
-  const Touch touched = touch(ui, id, target);
-  const float begin = at.x + handle, room = std::max(1.0F, width - 2 * handle);
-  const float x = begin + room * std::clamp(position, 0.0F, 1.0F);
-  painter.fill({{at.x, y - line / 2}, {at.x + width, y + line / 2}}, colours.control, line / 2);
-  painter.fill({{at.x, y - line / 2}, {x, y + line / 2}}, colours.accent, line / 2);
-  painter.list().AddCircleFilled({x, y}, handle, touched.hovered ? colours.accent_hover : colours.accent, 32);
-  draw_focus_ring(ui, target, touched, 4);
-  std::optional<float> moved;
-  if (touched.held) moved = std::clamp((touched.mouse.x - begin) / room, 0.0F, 1.0F);
-  if (ui.focus.takes_keys(touched.id)) {
-    const float step = (key_pressed(Key::right, Repeat::repeating) ? 0.05F : 0) -
-                       (key_pressed(Key::left, Repeat::repeating) ? 0.05F : 0);
-    if (step != 0) {
-      moved = std::clamp(position + step, 0.0F, 1.0F);
-      ui.focus.use_key();
-    }
-  }
-  return moved == position ? std::nullopt : moved;
 }
 
 }  // namespace headscope::simulator

@@ -1,4 +1,4 @@
-// The transport's track: segments with a tick an operation and one playhead; and a plain slider.
+// The transport's track: segments with a tick an operation and one playhead.
 #pragma once
 
 #include "simulator/widgets/controls.h"
@@ -27,8 +27,5 @@ struct TrackResponse {
 /// Words above, track, ticks, the playhead's label below, over `width`.
 TrackResponse track(Ui& ui, std::string_view id, ImVec2 at, float width, const TrackSpec& spec);
 float track_height(const Painter& painter);
-
-/// 0..1 with a round handle; arrows move it by 0.05.
-std::optional<float> slider(Ui& ui, std::string_view id, ImVec2 at, float width, float position);
 
 }  // namespace headscope::simulator

@@ -215,6 +215,21 @@ TEST_CASE("the sentence changes, with a word about unknown and left out words", 
   CHECK_THAT(replies("sentence" + words + "\n"), Contains("Words left out at its end: 7"));
 }
 
+TEST_CASE("a head is answered by its own number, which counts from 0", "[simulator][terminal]") {
+  lessons::QuestionView question;
+  question.kind = lessons::QuestionKind::head;
+  question.choices.resize(2);
+  question.choices[0].label = "0";
+  question.choices[1].label = "1";
+  const AppState state = open();
+  const core::Result<lessons::Given> second = read_answer(state, question, " 1 ");
+  REQUIRE(second);
+  CHECK(second->choices == std::vector<std::int64_t>{1});
+  const core::Result<lessons::Given> none = read_answer(state, question, "2");
+  REQUIRE_FALSE(none);
+  CHECK(none.error().key == "answer.head");
+}
+
 TEST_CASE("heads, tables, steps and the ends of the lesson answer in one line", "[simulator][terminal]") {
   CHECK_THAT(replies("head 1\n"), Contains("Table scores, head 1:"));
   CHECK_THAT(replies("head 2\n"), Contains("the heads are 0 to 1"));
