@@ -19,7 +19,7 @@ Concept hue_named(std::string_view quantity) {
   return concept_of_name(quantity).value_or(Concept::none);
 }
 
-/// More terms than a learner reads at once are cut, the largest kept in sight by order.
+/// More terms than a learner reads at once are cut, with a word on how many.
 constexpr std::size_t kMostTerms = 24;
 
 class Writer {

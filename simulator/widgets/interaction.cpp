@@ -37,10 +37,6 @@ ImGuiKey imgui_key(Key key) {
       return ImGuiKey_Escape;
     case Key::space:
       return ImGuiKey_Space;
-    case Key::backspace:
-      return ImGuiKey_Backspace;
-    case Key::remove:
-      return ImGuiKey_Delete;
     case Key::y:
       return ImGuiKey_Y;
     case Key::z:

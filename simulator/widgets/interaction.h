@@ -78,8 +78,6 @@ enum class Key : std::uint8_t {
   enter,
   escape,
   space,
-  backspace,
-  remove,
   y,  // with Ctrl: redo
   z   // with Ctrl: undo
 };

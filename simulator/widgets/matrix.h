@@ -155,7 +155,7 @@ struct MatrixResponse {
   std::optional<CellIndex> hovered, clicked, double_clicked;
   std::optional<MatrixPage> turned;  // a pager button was pressed, or the focus left the page
   bool focused = false;              // it has the keyboard: draw the focus cell
-  std::optional<CellIndex> moved;    // arrows, Home, End, Page moved the focus cell to here
+  std::optional<CellIndex> moved;    // arrows, Home, End moved the focus cell to here
   bool entered = false;              // Enter on the focus cell
 };
 /// The pager's words from the caller's catalog, filled in: "rows 1 to 12 of 64".

@@ -31,10 +31,10 @@ float draw_pager(Ui& ui, const std::string& id, ImVec2 at, float height, std::st
 }
 
 std::optional<CellIndex> moved_by_keys(const MatrixLayout& layout, CellIndex from) {
+  // Page Up and Page Down are a presenter's clicker: they step the lesson, whatever has the focus
   const auto pressed = [](Key key) { return key_pressed(key, Repeat::repeating) ? 1 : 0; };
   CellIndex to = from;
-  to.row +=
-      pressed(Key::down) - pressed(Key::up) + layout.rows * (pressed(Key::page_down) - pressed(Key::page_up));
+  to.row += pressed(Key::down) - pressed(Key::up);
   to.column += pressed(Key::right) - pressed(Key::left);
   if (key_pressed(Key::home)) to.column = 0;
   if (key_pressed(Key::end)) to.column = layout.all_columns - 1;
