@@ -221,7 +221,11 @@ double Explanation::combined() const {
 }
 
 double Explanation::magnitude() const {
-  if (combine == Combine::share) return std::abs(combined());
+  // exp() turns the rounding of its argument, in proportion to that, into a relative error of the share
+  if (combine == Combine::share) {
+    const std::vector<Factor>& factors = terms[chosen].factors;
+    return std::abs(combined()) * (1 + std::abs(factors[0].value - factors[1].value));
+  }
   return std::accumulate(terms.begin(), terms.end(), 0.0,
                          [](double sum, const Term& term) { return sum + std::abs(term.value); });
 }

@@ -56,7 +56,8 @@ struct Explanation {
 
   /// The terms recombined in double: what `value` must equal up to rounding.
   double combined() const;
-  /// Σ|terms|, the scale of that rounding (for a share: |combined()|; 0 without terms).
+  /// Σ|terms|, the scale of that rounding (for a share: |combined()| times 1 + the exponent's size; 0 without
+  /// terms).
   double magnitude() const;
 };
 

@@ -201,7 +201,7 @@ T negative_log_probability(std::span<const T> logits, std::size_t target) {
   const T largest = *std::max_element(logits.begin(), logits.end());
   T sum = 0;
   for (T logit : logits) sum += std::exp(logit - largest);
-  return std::log(sum) + largest - logits[target];
+  return std::log(sum) + (largest - logits[target]);  // small where the target is the largest, however large
 }
 template float negative_log_probability(std::span<const float>, std::size_t);
 template double negative_log_probability(std::span<const double>, std::size_t);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace headscope::simulator {
 namespace {
@@ -135,11 +136,26 @@ class Narrator {
             narrated.index_is_word ? side_label(session_, side, term.index) : std::to_string(term.index);
       }
       for (const core::Factor& factor : term.factors) narrated.factors.push_back(narrate_factor(factor));
+      if (is_named(term)) {
+        narrated.index = tensor_name(*term.factors.front().tensor);
+        narrated.index_is_name = true;
+      }
       narrated.signs.assign(term.factors.size() - 1, std::string(sign_of(term.form)));
       narration_.terms.push_back(std::move(narrated));
     }
     if (explanation_.combine == Combine::share) narration_.chosen = explanation_.chosen;
     add_heads();
+  }
+
+  /// An addend that is one tensor's number, outside a sum over channels or words: its name tells it from the
+  /// others.
+  bool is_named(const core::Term& term) const {
+    return term.factors.size() == 1 && term.factors.front().tensor &&
+           (term.index < 0 || explanation_.over == Axis::one);
+  }
+
+  std::string tensor_name(core::TensorId tensor) const {
+    return text_.text("tensor." + text_key(session_.graph().spec(tensor)) + ".name");
   }
 
   /// A share's terms are exponentials, not shares.
@@ -157,9 +173,12 @@ class Narrator {
     const std::string term_key = text_key(session_.graph().spec(narration_.cell.tensor)) + ".term";
     if (words_.formulas.has(term_key)) narration_.value_head = words_.formulas.text(term_key);
     switch (explanation_.over) {
+      // as in the formulas: d is summed along the model's width, c along a head's
       case Axis::model:
-      case Axis::head_channel:
       case Axis::concat:
+        narration_.index_head = "d";
+        break;
+      case Axis::head_channel:
         narration_.index_head = "c";
         break;
       case Axis::key:
@@ -176,6 +195,7 @@ class Narrator {
     }
     if (explanation_.terms.empty()) return;
     const core::Term& first = explanation_.terms.front();
+    if (is_named(first)) return;
     for (std::size_t place = 0; place < first.factors.size(); ++place)
       narration_.heads.push_back(head_of(place));
   }
@@ -233,11 +253,13 @@ class Narrator {
   void add_check() {
     if (explanation_.combine == Combine::given) return;
     const double combined = explanation_.combined();
-    // rounding of a single-precision sum, as the tests of the core demand it
-    constexpr double kRounding = 1e-6;
+    // rounding of a single-precision sum, as the tests of the core demand it; a share below the smallest
+    // normal number loses digits, and is 0 in the end
+    constexpr double kRounding = 1e-6, kUnderflow = std::numeric_limits<float>::min();
     const bool are_nan = std::isnan(combined) && std::isnan(explanation_.value);
-    narration_.check_holds = are_nan || combined == explanation_.value ||
-                             std::abs(combined - explanation_.value) <= kRounding * explanation_.magnitude();
+    narration_.check_holds =
+        are_nan || combined == explanation_.value ||
+        std::abs(combined - explanation_.value) <= kRounding * explanation_.magnitude() + kUnderflow;
     const std::string stored = lessons::format_number(explanation_.value, lessons::NumberKind::check, rules_);
     narration_.check =
         narration_.check_holds
@@ -309,8 +331,12 @@ class Narrator {
         near.push_back(own >= 0 ? narration_.cell.cell[own] : 0);
       }
       const core::Cell target = influence.cell(near);
-      if (trace_.shape(influence.result).contains(target))
-        narration_.to.push_back(link_to({influence.result, target}));
+      if (!trace_.shape(influence.result).contains(target)) continue;
+      NarratedLink link = link_to({influence.result, target});
+      const std::string whole = address_text(session_, link.target, influence);
+      if (whole != link.address || !trace_.is_computed(influence.result)) link.number.clear();
+      link.address = whole;
+      narration_.to.push_back(std::move(link));
     }
   }
 

@@ -37,6 +37,22 @@ TEST_CASE("a score reads as the words that meet, channel by channel", "[simulato
   CHECK(arithmetic_line(narration).ends_with("= " + narration.value));
 }
 
+TEST_CASE("the check holds for shares of scores that lie far apart", "[simulator][narration]") {
+  Lesson lesson;
+  for (const double value : {8.0, 40.0, 200.0, 5000.0}) {
+    apply_action(lesson.state,
+                 SetCell{{lesson.id("decoder.block0.self_attention.w_query"), {0, 1, 1}}, value});
+    const core::TensorId weights = lesson.id("decoder.block0.self_attention.weights");
+    const core::Shape& shape = lesson.state.session.trace().shape(weights);
+    for (std::int64_t place = 0; place < shape.count(); ++place) {
+      const core::Cell cell = shape.cell(place);
+      const Narration narration = lesson.narrate_cell("decoder.block0.self_attention.weights", cell);
+      INFO("w_query cell " << value << ", weights cell " << place << ": " << narration.check);
+      CHECK(narration.check_holds);
+    }
+  }
+}
+
 TEST_CASE("a masked weight says who may not look at whom", "[simulator][narration]") {
   const Lesson lesson;
   const Narration narration = lesson.narrate_cell("decoder.block0.self_attention.weights", {0, 0, 1, 4});
