@@ -1,8 +1,11 @@
 // Cuts a lesson file into sections, line by line.
 #include "lessons/lesson_blocks.h"
 
+#include "core/printable.h"
+
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace headscope::lessons {
 namespace {
@@ -50,6 +53,7 @@ class Splitter {
  public:
   Splitter(const std::string& file, Problems& problems) : file_(file), problems_(problems) {}
   void add_line(std::string_view line);
+  void add_control(std::string_view line, std::size_t at);
   Sections finish();
 
  private:
@@ -61,7 +65,7 @@ class Splitter {
   Problems& problems_;
   Sections sections_;
   int line_ = 0;
-  bool has_title_ = false;
+  bool has_title_ = false, has_control_ = false;
   std::optional<Fence> fence_;
   int fence_line_ = 0;
   bool is_block_ = false;  // the open fence is one of ours
@@ -93,7 +97,16 @@ bool Splitter::add_heading(std::string_view line) {
   return false;
 }
 
+/// A line that may hold anything, an escape sequence for instance: told once, and added without it.
+void Splitter::add_control(std::string_view line, std::size_t at) {
+  if (!std::exchange(has_control_, true))
+    add_problem(problems_, file_, line_ + 1, static_cast<int>(at) + 1, "lesson.control_character");
+  add_line(core::printable(line, core::Unprintable::blank));
+}
+
 void Splitter::add_line(std::string_view line) {
+  if (const std::size_t at = core::find_control(line); at != std::string_view::npos)
+    return add_control(line, at);
   ++line_;
   if (fence_) {
     const bool is_end = closes(*fence_, line);

@@ -31,7 +31,8 @@ struct Sections {
   std::vector<Section> steps;  // a "## " heading each
 };
 
-/// Problems: lesson.no_title, lesson.title_twice, lesson.unclosed_fence.
+/// Problems: lesson.no_title, lesson.title_twice, lesson.unclosed_fence, lesson.control_character (the
+/// first).
 Sections split_lesson(std::string_view text, const std::string& file, Problems& problems);
 
 /// Adds a problem; its error's `where` becomes "file:line:column".

@@ -29,7 +29,10 @@ struct OpenLink {
 /// Collects blocks from md4c's events.
 class Reader {
  public:
-  Reader(std::string_view source, int first_line) : source_(source), first_line_(first_line) {}
+  Reader(std::string_view source, int first_line) : source_(source), first_line_(first_line) {
+    for (std::size_t at = 0; at < source.size(); ++at)
+      if (source[at] == '\n') line_begins_.push_back(at + 1);
+  }
 
   void enter_block(MD_BLOCKTYPE type, void* detail);
   void leave_block(MD_BLOCKTYPE type);
@@ -48,6 +51,7 @@ class Reader {
 
   std::string_view source_;
   int first_line_;
+  std::vector<std::size_t> line_begins_ = {0};  // offsets; to count lines for every run would be quadratic
   std::vector<Block> blocks_;
   std::vector<List> lists_;
   int n_quotes_ = 0;
@@ -60,11 +64,10 @@ class Reader {
 std::optional<std::pair<int, int>> Reader::place(const char* at) const {
   const std::less<const char*> before;  // pointers of other arrays compare, too
   if (before(at, source_.data()) || !before(at, source_.data() + source_.size())) return std::nullopt;
-  const std::string_view passed = source_.substr(0, static_cast<std::size_t>(at - source_.data()));
-  const std::size_t line_begin = passed.rfind('\n') == std::string_view::npos ? 0 : passed.rfind('\n') + 1;
-  const auto n_breaks = std::count(passed.begin(), passed.end(), '\n');
-  return std::pair(first_line_ + static_cast<int>(n_breaks),
-                   static_cast<int>(passed.size() - line_begin) + 1);
+  const auto offset = static_cast<std::size_t>(at - source_.data());
+  const auto line = std::upper_bound(line_begins_.begin(), line_begins_.end(), offset) - 1;
+  return std::pair(first_line_ + static_cast<int>(line - line_begins_.begin()),
+                   static_cast<int>(offset - *line) + 1);
 }
 
 Block& Reader::open(Block::Kind kind) {
@@ -216,7 +219,8 @@ void Reader::add_run(Run run) {
 std::string utf8(unsigned code) {
   std::string text;
   const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
-  if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return "\uFFFD";
+  const bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+  if (is_control || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return "\uFFFD";
   if (code < 0x80) {
     text += static_cast<char>(code);
   } else if (code < 0x800) {

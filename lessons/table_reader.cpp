@@ -1,6 +1,7 @@
 // Typed access to a TOML table, with a problem for everything that is not as it should be.
 #include "lessons/table_reader.h"
 
+#include "core/printable.h"
 #include "lessons/lesson_blocks.h"
 
 #include <algorithm>
@@ -49,8 +50,14 @@ PlacedText TableReader::placed_text(std::string_view key, Presence presence) {
   }
   if (text->find_first_not_of(" \t\n") == std::string::npos)
     problem(node->line, node->column, "lesson.empty_text", {{"key", std::string(key)}, {"table", table_}});
-  const TextPlace place = text_place(*node);
-  return {*text, place.line, place.column};
+  return placed(*text, *node);
+}
+
+PlacedText TableReader::placed(const std::string& text, const TomlNode& node) {
+  const TextPlace place = text_place(node);
+  if (core::find_control(text) == std::string::npos) return {text, place.line, place.column};
+  problem(node.line, node.column, "lesson.control_character");  // written as "\u001b"
+  return {core::printable(text, core::Unprintable::blank), place.line, place.column};
 }
 
 std::optional<std::string> TableReader::text(std::string_view key, Presence presence) {
@@ -74,8 +81,7 @@ std::vector<PlacedText> TableReader::texts(std::string_view key, Presence presen
       expects(key, item, "text");
       continue;
     }
-    const TextPlace place = text_place(item);
-    result.push_back({*text, place.line, place.column});
+    result.push_back(placed(*text, item));
   }
   return result;
 }

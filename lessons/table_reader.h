@@ -25,7 +25,8 @@ enum class Presence { required, optional };
 
 /// One table. Every getter notes its key as known; finish() reports the others. Problems: lesson.missing_key,
 /// lesson.unknown_key, lesson.empty_text, lesson.expects_text, .expects_whole, .expects_number,
-/// .expects_truth, .expects_list, .expects_table, and those of parse_expression().
+/// .expects_truth, .expects_list, .expects_table, .control_character, and those of
+/// parse_expression().
 class TableReader {
  public:
   /// `table` names the table in messages ("question"); `line` is where it stands.
@@ -54,6 +55,7 @@ class TableReader {
 
  private:
   void expects(std::string_view key, const TomlNode& node, std::string_view what);
+  PlacedText placed(const std::string& text, const TomlNode& node);
 
   const TomlNode& node_;
   std::string table_;

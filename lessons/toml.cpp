@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 namespace headscope::lessons {
@@ -62,6 +63,26 @@ TomlNode convert(const toml::node& node, int first_line) {
   return result;
 }
 
+/// The first key of more than 256 parts, `a.a.a…`: toml++ 3.3 nests a table for each without a limit, and
+/// would run into the end of the stack. Any run of a key's characters is taken for one, also within a text.
+std::optional<TomlSyntaxError> find_deep_key(std::string_view text, int first_line) {
+  constexpr int kMostParts = 256;
+  int line = first_line, column = 0, n_parts = 1;
+  char before = '\n';
+  for (const char c : text) {
+    ++column;
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool is_in_key = is_letter || std::string_view("_-.\"' \t").find(c) != std::string_view::npos;
+    if (!is_in_key) n_parts = 1;
+    if (c == '.' && before != '.' && ++n_parts > kMostParts)
+      return TomlSyntaxError{line, column,
+                             "exceeded maximum dotted keys depth of 256"};  // toml++ 3.4's words
+    if (c == '\n') ++line, column = 0;
+    if (c != ' ' && c != '\t') before = c;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const TomlNode* TomlNode::find(std::string_view key) const {
@@ -73,6 +94,7 @@ const TomlNode* TomlNode::find(std::string_view key) const {
 }
 
 std::variant<TomlNode, TomlSyntaxError> parse_toml(std::string_view text, int first_line) {
+  if (std::optional<TomlSyntaxError> error = find_deep_key(text, first_line)) return *std::move(error);
   try {
     return convert(toml::parse(text), first_line);
   } catch (const toml::parse_error& error) {

@@ -73,6 +73,11 @@ TEST_CASE("a lesson that is malformed as a file is refused by line", "[lessons][
       {"# A small lesson\n", "\n", "lesson.no_title", "\n"},
       {"The [[weights]].", "# Again\n\nThe [[weights]].", "lesson.title_twice", "# Again"},
       {"sentence = \"the cat", "sentence = the cat", "toml.syntax", "sentence = the"},
+      {"# A small", "# A \x1b[2Jsmall", "lesson.control_character", "\x1b"},
+      {"The [[weights]].", "The \u009b31m [[weights]].", "lesson.control_character", "\u009b"},
+      {"The [[weights]].", "Caf\xe9 \xff.", "lesson.control_character", "Caf"},
+      {"ask = \"Which?\"", "ask = \"\\u001b[2JWhich?\"", "lesson.control_character", "ask = \"\\u001b"},
+      {"items = [\"scores\",", "items = [\"\\u0007\", \"scores\",", "lesson.control_character", "items ="},
       {"sentence = \"the cat sat on the mat\"\n", "", "lesson.missing_key", "```toml lesson"},
       {"seed = 47130\n", "", "lesson.missing_key", "[model]"},
       {"seed = 47130", "sead = 1\nseed = 47130", "lesson.unknown_key", "sead"},
@@ -153,9 +158,25 @@ TEST_CASE("front matter or steps that are missing altogether are told", "[lesson
   CHECK(told(problems) == "l.md:1:1 lesson.no_front_matter\nl.md:1:1 lesson.no_steps\n");
 }
 
+TEST_CASE("a key of too many parts is refused, not run into the end of the stack", "[lessons][check]") {
+  std::string key = "a";
+  for (int part = 0; part < 100000; ++part) key += ".a";
+  for (const std::string& line : {key + " = 1", "[" + key + "]", "[[" + key + "]]"}) {
+    const Problems problems = check(test::spoiled("stop = \"weights\"", line));
+    REQUIRE_FALSE(problems.empty());
+    CHECK(problems[0].error.key == "toml.syntax");
+  }
+}
+
+TEST_CASE("a long lesson is read in time that grows with its length", "[lessons][check]") {
+  std::string prose;
+  for (int line = 0; line < 100000; ++line) prose += "[[scores]]\n";  // minutes if every link counts lines
+  CHECK(check(test::spoiled("The [[weights]].", prose)).empty());
+}
+
 TEST_CASE("names, words and expressions are held against the model and the sentence", "[lessons][check]") {
   const std::vector<Spoiling> table = {
-      {"sentence = \"the cat sat on the mat\"", "sentence = \"\\u0001\"", "text.empty", "sentence ="},
+      {"sentence = \"the cat sat on the mat\"", "sentence = \"\\u200b\"", "text.empty", "sentence ="},
       {"inside = \"decoder.block0.self_attention\"", "inside = \"decoder.block0.self_atention\"",
        "lesson.unknown_scope", "self_atention"},
       {"stop = \"weights\"", "stop = \"weigths\"", "expression.unknown_tensor", "weigths"},

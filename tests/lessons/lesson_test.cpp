@@ -83,6 +83,7 @@ TEST_CASE("links and live expressions know their line and column in the file", "
 
 TEST_CASE("raw HTML and images are text, entities are letters", "[lessons][markdown]") {
   CHECK(plain_text(parse_markdown("a <b>b</b> &amp; &#8722; ![cat](x.png)")) == "a <b>b</b> & − cat");
+  CHECK(plain_text(parse_markdown("&#27;[2J &#x9b;31m &#0; &#10;")) == "\uFFFD[2J \uFFFD31m \uFFFD \uFFFD");
 }
 
 TEST_CASE("a lesson file becomes steps", "[lessons][lesson]") {
