@@ -17,6 +17,10 @@ constexpr const char* kSentence = "sentence";  // where an error about the typed
 /// The longest sentence that a session takes, in fed tokens; a model may allow less.
 constexpr std::int64_t kLongestSentence = 64;
 
+/// How many numbers a model made from a seed may have with its activations: all are computed anew at every
+/// change.
+constexpr int kMostSeedNumbers = 50'000'000;
+
 std::int64_t longest(const ModelConfig& config) {
   return std::min(config.max_tokens, kLongestSentence);
 }
@@ -58,6 +62,10 @@ Result<Session> Session::make(SeedModel model, std::string sentence) {
   if (Result<void> valid = validate(model.config, where); !valid) return valid.error();
   Result<Graph> graph = build_graph(model.config, where);
   if (!graph) return graph.error();
+  const Sizes capacity = session_capacity(model.config);
+  if (count_reals(*graph, capacity, Role::parameter) + count_reals(*graph, capacity, Role::activation) >
+      kMostSeedNumbers)
+    return Error{"session.too_large", where, {{"most", std::to_string(kMostSeedNumbers)}}};
   Session session(model.config, *std::move(graph), std::move(model.vocabulary));
   session.seed_ = model.seed;
   initialise_parameters(session.graph_, session.unedited_, model.seed, model.embedding_deviation);

@@ -33,7 +33,7 @@ using Edits = std::map<std::pair<TensorId, Cell>, double>;
 
 class Session {
  public:
-  /// Errors: those of validate(), build_graph(), tokenize(), feed().
+  /// Errors: those of validate(), build_graph(), tokenize(), feed(); session.too_large.
   static Result<Session> make(SeedModel model, std::string sentence);
   /// Errors: those of read_model_directory(), tokenize(), feed(); session.no_vocabulary.
   static Result<Session> open(const std::filesystem::path& directory, std::string sentence);

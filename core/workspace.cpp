@@ -23,6 +23,17 @@ void Plan::bind(const Graph& graph, const Sizes& sizes) {
     shapes_[index] = core::bind(graph.specs()[index].shape, sizes);
 }
 
+double count_reals(const Graph& graph, const Sizes& sizes, Role role) {
+  double total = 0;
+  for (const TensorSpec& spec : graph.specs()) {
+    if (spec.role != role || spec.element != Element::real) continue;
+    double count = 1;
+    for (const std::int64_t side : core::bind(spec.shape, sizes).sides()) count *= static_cast<double>(side);
+    total += count;
+  }
+  return total;
+}
+
 template <class T>
 Workspace<T>::Workspace(const Graph& graph, const Sizes& capacity)
     : plan_(graph, capacity), reals_(plan_.n_reals()), integers_(plan_.n_integers()) {}

@@ -31,6 +31,10 @@ class Plan {
   std::size_t n_reals_ = 0, n_integers_ = 0;
 };
 
+/// How many real numbers the tensors of a role take; a double, since sizes from a file multiply to more than
+/// any integer holds.
+double count_reals(const Graph& graph, const Sizes& sizes, Role role);
+
 /// T is float or double. Copying copies the numbers.
 template <class T>
 class Workspace {

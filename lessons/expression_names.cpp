@@ -85,6 +85,7 @@ std::string closest_tensor(const core::Graph& graph, std::string_view name, std:
     const std::string short_name(core::leaf(full));
     if (find_tensor(graph, short_name, inside) == tensor) consider(short_name);
     consider(full);
+    if (short_name == name && least > 0) least = 0, closest = full;  // its end alone: far from the whole name
   }
   return closest;
 }

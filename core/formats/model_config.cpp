@@ -109,7 +109,8 @@ std::optional<Error> check_format(const JsonObject& object, const std::string& w
   if (!format->text() || *format->text() != kFormat)
     return Error{"config.format", where, {{"value", shown(format)}, {"expected", std::string(kFormat)}}};
   if (!version) return Error{"config.key_missing", where, {{"key", "version"}}};
-  if (!version->integer() || *version->integer() != kVersion)
+  if (!version->integer()) return Error{"config.not_integer", where, {{"key", "version"}}};
+  if (*version->integer() != kVersion)
     return Error{
         "config.version", where, {{"value", shown(version)}, {"expected", std::to_string(kVersion)}}};
   return std::nullopt;

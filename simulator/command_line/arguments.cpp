@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -125,6 +126,28 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
   OptionMaker(add_command(model, "new", text), text).value("lesson", typed.lesson).value("out", typed.out);
 }
 
+/// The first option whose value is empty, where a name must stand.
+std::optional<std::string> find_empty(const Typed& typed) {
+  const std::pair<const char*, const OptionalText*> names[] = {
+      {"--model", &typed.model},   {"--batch", &typed.batch}, {"--out", &typed.out},
+      {"--tensor", &typed.tensor}, {"--cell", &typed.cell},   {"--lesson", &typed.lesson}};
+  for (const auto& [option, value] : names)
+    if (*value && (*value)->empty()) return option;
+  for (const std::string& file : typed.files)
+    if (file.empty()) return "FILE.md";
+  return std::nullopt;
+}
+
+core::Error no_value(std::string option) {
+  return {.key = "arguments.no_value", .where = "", .values = {{"option", std::move(option)}}};
+}
+
+core::Error unknown(const CLI::App& app, std::string word) {
+  return {.key = "arguments.unknown",
+          .where = "",
+          .values = {{"word", std::move(word)}, {"command", command_path(app)}}};
+}
+
 core::Result<ModelInput> model_input(const Typed& typed) {
   if (!typed.model) return missing("--model");
   if (typed.text.has_value() == typed.batch.has_value())
@@ -217,6 +240,7 @@ core::Result<Command> make_command(const CLI::App& app, const Typed& typed) {
                        .where = "",
                        .values = {{"word", extra.front()}, {"known", list}, {"command", command_path(app)}}};
   }
+  if (const std::optional<std::string> option = find_empty(typed)) return no_value(*option);
   if (needs_command)
     return core::Error{.key = "arguments.no_command",
                        .where = "",
@@ -247,13 +271,16 @@ core::Result<Command> parse_arguments(const std::vector<std::string>& arguments,
     return Command(PrintCommand{help_text(app, text)});
   } catch (const CLI::CallForVersion&) {
     return Command(PrintCommand{text.text("command.version", {{"version", HEADSCOPE_VERSION}}) + "\n"});
-  } catch (const CLI::ParseError& error) {
-    // what is left to CLI11: an option at the end without its value; its message begins with the option's
-    // name
+  } catch (const CLI::ArgumentMismatch& error) {
+    // an option at the end without its value; the message begins with the option's name
     const std::string message = error.what();
-    return core::Error{.key = "arguments.no_value",
-                       .where = "",
-                       .values = {{"option", message.substr(0, message.find(':'))}}};
+    return no_value(message.substr(0, message.find(':')));
+  } catch (const CLI::ParseError&) {
+    // a flag with a value: --json=yes
+    const auto with_value = std::ranges::find_if(arguments, [](const std::string& argument) {
+      return argument.starts_with("-") && argument.find('=') != std::string::npos;
+    });
+    return unknown(app, with_value == arguments.end() ? arguments.back() : *with_value);
   }
   return make_command(app, typed);
 }

@@ -111,6 +111,7 @@ std::string list(const Indices& indices, int rank) {
 
 /// The shortest digits that read back as the same number, in the precision of the pass.
 std::string digits(double value, Precision precision) {
+  if (std::isnan(value)) return "nan";  // its sign means nothing
   std::array<char, 40> buffer{};
   char* const begin = buffer.data();
   char* const limit = begin + buffer.size();

@@ -10,6 +10,8 @@
 namespace headscope::simulator {
 namespace {
 
+constexpr int kMostNumbers = 1 << 28;  // activations; a trace takes 16 bytes for each
+
 struct NamedBatch {
   core::TokenBatch batch;
   std::string where;
@@ -48,6 +50,9 @@ core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input) {
   if (!named) return named.error();
   core::Result<core::FedBatch> fed = core::feed(named->batch, model->config, named->where);
   if (!fed) return fed.error();
+  if (core::count_reals(model->graph, fed->sizes, core::Role::activation) > kMostNumbers)
+    return core::Error{
+        .key = "batch.too_large", .where = named->where, .values = {{"most", std::to_string(kMostNumbers)}}};
   return ModelAndBatch{
       .model = *std::move(model), .batch = *std::move(fed), .unknown_words = named->unknown_words};
 }

@@ -22,7 +22,7 @@ struct ModelAndBatch {
 };
 
 /// Errors: those of read_model_directory(), read_token_batch(), tokenize(), feed(); session.no_vocabulary
-/// (--text without vocab.json).
+/// (--text without vocab.json), batch.too_large.
 core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input);
 
 /// What was loaded with a warning, and unknown words, each as one line to context.errors.

@@ -150,8 +150,8 @@ TEST_CASE("another format or version is refused by name", "[core][config]") {
   CHECK(outcome(without(decoder(), "version")) == "config.key_missing version");
   CHECK(outcome(with(decoder(), {{"format", "\"other\""}})) == "config.format");
   CHECK(outcome(with(decoder(), {{"format", "1"}})) == "config.format");
-  CHECK(outcome(with(decoder(), {{"version", "\"1\""}})) == "config.version");
-  CHECK(outcome(with(decoder(), {{"version", "1.0"}})) == "config.version");
+  CHECK(outcome(with(decoder(), {{"version", "\"1\""}})) == "config.not_integer version");
+  CHECK(outcome(with(decoder(), {{"version", "1.0"}})) == "config.not_integer version");
   const Result<ModelConfig> newer = parse_config(text(with(decoder(), {{"version", "2"}})), "c");
   REQUIRE_FALSE(newer);
   CHECK(newer.error() == Error{"config.version", "c", {{"value", "2"}, {"expected", "1"}}});

@@ -236,6 +236,9 @@ TEST_CASE("an unknown tensor comes with the closest known name", "[lessons][expr
   REQUIRE(error);
   CHECK(error->error.values == std::vector<std::pair<std::string, std::string>>{
                                    {"name", "scaled_score"}, {"closest", "scaled_scores"}});
+  const core::Graph& graph = bench.session.graph();
+  CHECK(closest_tensor(graph, "scores", "") == "decoder.block0.self_attention.scores");
+  CHECK(closest_tensor(graph, "logit", "") == "logits");
 }
 
 TEST_CASE("deep nesting is refused, not run into the end of the stack", "[lessons][expression]") {

@@ -71,6 +71,11 @@ TEST_CASE("arguments that cannot be are refused in one line with status 2", "[si
   check_refused(run_program({"trace", "--modle", "x"}), {"\"--modle\"", "headscope trace --help"});
   check_refused(run_program({"trace", "--model"}), {"--model", "without a value"});
   check_refused(run_program({"trace"}), {"--model is missing"});
+  check_refused(run_program({"trace", "--model", "", "--text", "a", "--out", "x"}), {"--model", "without"});
+  check_refused(run_program({"trace", "--model", kGolden, "--text", "a", "--out", ""}), {"--out", "without"});
+  check_refused(run_program({"lesson", "check", ""}), {"FILE.md", "without"});
+  check_refused(run_program({"trace", "--double=maybe", "--model", "x"}),
+                {"headscope trace does not know \"--double=maybe\""});
   check_refused(run_program({"trace", "--model", kGolden}), {"--text", "--batch"});
   check_refused(run_program({"trace", "--model", kGolden, "--text", "a", "--batch", "b"}), {"exactly one"});
   check_refused(run_program({"trace", "--model", kGolden, "--text", "a"}), {"--out is missing"});
@@ -206,6 +211,27 @@ TEST_CASE("input that cannot be is refused by name", "[simulator][command_line]"
   std::string long_text;
   for (int word = 0; word < 100; ++word) long_text += "cat ";
   check_refused(run_program({"trace", "--model", model, "--text", long_text, "--out", "x"}), {"--text"});
+}
+
+TEST_CASE("a batch or a lesson that no memory holds is refused before it is computed",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string model = make_model(scratch), batch = (scratch / "b.tokens.json").string();
+  std::string row = "[1";
+  for (int token = 0; token < 60; ++token) row += ",1";
+  row += "]";
+  std::string rows = row;
+  for (int count = 0; count < 20000; ++count) rows += "," + row;
+  std::ofstream(batch) << "{\"source\": [" << rows << "]}";
+  const Ran ran =
+      run_program({"trace", "--model", model, "--batch", batch, "--out", (scratch / "t").string()});
+  check_refused(ran, {batch, "at once"});
+
+  const std::string lesson = (scratch / "01_large.md").string();
+  std::string text = read_text(kLesson);
+  text.replace(text.find("d_model = 8"), 11, "d_model = 1048576");
+  std::ofstream(lesson) << text;
+  check_refused(run_program({"lesson", "read", lesson}), {"more than", "numbers"});
 }
 
 TEST_CASE("what files and arguments hold never steers the terminal", "[simulator][command_line]") {
