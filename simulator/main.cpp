@@ -1,4 +1,5 @@
 // The program's entry: finds its data and its language, parses the command, runs it, prints the one error.
+#include "core/printable.h"
 #include "lessons/text_catalog.h"
 #include "simulator/command_line/arguments.h"
 #include "simulator/command_line/commands.h"
@@ -45,7 +46,8 @@ int run_program(const std::vector<std::string>& arguments) {
   // without the text file there are no words but these
   const core::Result<DataFolders> data = find_data(executable_path(), environment("HEADSCOPE_DATA"));
   if (!data) {
-    std::cerr << "headscope: " << data.error().where << ": no data here (assets/text/en.toml). "
+    std::cerr << "headscope: " << core::printable(data.error().where)
+              << ": no data here (assets/text/en.toml). "
               << "Set HEADSCOPE_DATA to the folder that has assets and lessons.\n";
     return exit_status(data.error());
   }
@@ -53,7 +55,7 @@ int run_program(const std::vector<std::string>& arguments) {
   const core::Result<lessons::TextCatalog> text =
       lessons::TextCatalog::load(data->assets / "text" / (language + ".toml"));
   if (!text) {
-    std::cerr << "headscope: " << text.error().where
+    std::cerr << "headscope: " << core::printable(text.error().where)
               << ": this text file cannot be read. Install Headscope again.\n";
     return 1;
   }

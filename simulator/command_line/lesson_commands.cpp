@@ -1,4 +1,5 @@
 // headscope lesson list and lesson check; lesson read is the terminal reader's.
+#include "core/printable.h"
 #include "lessons/check.h"
 #include "lessons/library.h"
 #include "simulator/command_line/commands.h"
@@ -15,7 +16,7 @@ core::Result<void> run(const LessonListCommand&, const CommandContext& context) 
   using terminal::Align;
   terminal::Table table{.columns = {Align::right, Align::left, Align::left}, .rows = {}};
   for (const lessons::LessonEntry& entry : *entries)
-    table.rows.push_back({std::to_string(entry.number), entry.name, entry.title});
+    table.rows.push_back({std::to_string(entry.number), core::printable(entry.name), entry.title});
   for (const std::string& line : terminal::table_lines(table)) context.out << line << "\n";
   return {};
 }
@@ -28,7 +29,9 @@ core::Result<void> run(const LessonCheckCommand& command, const CommandContext& 
     for (const lessons::Problem& problem : problems)
       context.errors << context.text.error(problem.error) << "\n";
     if (problems.empty())
-      context.out << context.text.text("command.lesson_check.good", {{"path", path.string()}}) << "\n";
+      context.out << context.text.text("command.lesson_check.good",
+                                       {{"path", core::printable(path.string())}})
+                  << "\n";
   }
   if (n_problems == 0) return {};
   return core::Error{

@@ -2,6 +2,7 @@
 // on.
 #include "core/formats/model_directory.h"
 #include "core/model.h"
+#include "core/printable.h"
 #include "lessons/lesson.h"
 #include "lessons/library.h"
 #include "simulator/command_line/commands.h"
@@ -25,8 +26,9 @@ core::Result<void> run(const ModelNewCommand& command, const CommandContext& con
   core::Result<void> written =
       core::write_model_directory<float>(command.out, model.config, *graph, workspace, model.vocabulary);
   if (!written) return written;
-  context.out << context.text.text("command.model_new.done",
-                                   {{"lesson", lesson->title}, {"path", command.out.string()}})
+  context.out << context.text.text(
+                     "command.model_new.done",
+                     {{"lesson", lesson->title}, {"path", core::printable(command.out.string())}})
               << "\n";
   return {};
 }

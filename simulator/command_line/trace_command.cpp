@@ -1,5 +1,6 @@
 // headscope trace: a forward pass into a file.
 #include "core/formats/trace_file.h"
+#include "core/printable.h"
 #include "simulator/command_line/commands.h"
 #include "simulator/command_line/model_run.h"
 
@@ -18,7 +19,7 @@ core::Result<void> trace(const ModelAndBatch& loaded, const TraceCommand& comman
                                    {{"count", std::to_string(core::traced_tensors(whole).size())},
                                     {"rows", std::to_string(loaded.batch.sizes.batch)},
                                     {"positions", std::to_string(loaded.batch.sizes.source)},
-                                    {"path", command.out.string()}})
+                                    {"path", core::printable(command.out.string())}})
               << "\n";
   return {};
 }

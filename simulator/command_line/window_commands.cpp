@@ -1,4 +1,5 @@
 // The window, and pictures of it: the same application on two platforms.
+#include "core/printable.h"
 #include "simulator/actions.h"
 #include "simulator/app.h"
 #include "simulator/command_line/commands.h"
@@ -99,7 +100,9 @@ core::Result<void> run(const ScreenshotCommand& command, const CommandContext& c
       platform::draw_headless({.width = command.width, .height = command.height}, calls_of(*app));
   if (!image) return image.error();
   if (core::Result<void> written = platform::write_png(command.out, *image); !written) return written;
-  context.out << context.text.text("command.screenshot.done", {{"path", command.out.string()}}) << "\n";
+  context.out << context.text.text("command.screenshot.done",
+                                   {{"path", core::printable(command.out.string())}})
+              << "\n";
   return {};
 }
 

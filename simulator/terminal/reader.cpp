@@ -256,7 +256,7 @@ class Reader {
   Session list_lessons() {
     Table table{.columns = {Align::right, Align::left, Align::left}, .rows = {}};
     for (const lessons::LessonEntry& entry : state_.library)
-      table.rows.push_back({std::to_string(entry.number), entry.name, entry.title});
+      table.rows.push_back({std::to_string(entry.number), core::printable(entry.name), entry.title});
     printer_.table(table, 2);
     return say("terminal.how_to_open");
   }

@@ -254,6 +254,12 @@ TEST_CASE("what files and arguments hold never steers the terminal", "[simulator
   std::ofstream(scratch / "model" / "config.json") << R"({"format": "\u001b[2J\u0007\u202e\n"})";
   check_tame({"trace", "--model", model, "--text", "cat", "--out", out});
   CHECK_FALSE(std::filesystem::exists(out));
+
+  const std::string lesson = (scratch / "01_\x1b[31mx.md").string();
+  std::filesystem::copy_file(kLesson, lesson);
+  const Ran good = run_program({"lesson", "check", lesson});
+  CHECK(good.status == 0);
+  CHECK_THAT(good.out, Contains("01_\\x1b[31mx.md") && !Contains("\x1b"));
 }
 
 TEST_CASE("lessons are listed and checked", "[simulator][command_line]") {
