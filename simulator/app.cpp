@@ -20,10 +20,30 @@ Sizing sizing_of(const AppState& state) {
 
 /// Below 960: one column, lesson and explainer in turn; a lit cell asks for the explainer.
 void draw_tabs(Panel& panel, const Rect& box) {
-  if (panel.view.is_locked)
+  if (panel.view.is_locked || panel.state.message)
     draw_explainer(panel, box);
   else
     draw_lesson(panel, box);
+}
+
+/// A bare window over everything.
+void begin_window(const char* name, ImVec2 size, ImGuiWindowFlags flags) {
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(size);
+  ImGui::Begin(name, nullptr,
+               flags | ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoScrollWithMouse);
+}
+
+/// A window of its own, so that the scrolled areas lie under it too.
+void draw_help_over(const Panel& panel, ImVec2 size) {
+  begin_window("help", size, ImGuiWindowFlags_None);
+  Painter painter = panel.painter().on(*ImGui::GetWindowDrawList());
+  Ui ui{painter, panel.ui.focus};
+  Panel over = panel.with(ui);
+  draw_help(over, {{0, 0}, size});
+  ImGui::End();
 }
 
 void draw_study(Panel& panel, ImVec2 window) {
@@ -35,7 +55,7 @@ void draw_study(Panel& panel, ImVec2 window) {
     draw_lesson(panel, regions.lesson);
   Rect stage = regions.stage;
   // the drawer comes when a cell is held, and the stage keeps what it leaves
-  const bool has_drawer = regions.drawer && panel.view.is_locked;
+  const bool has_drawer = regions.drawer && (panel.view.is_locked || panel.state.message);
   if (has_drawer) stage.max.x = regions.drawer->min.x;
   draw_stage(panel, stage);
   if (regions.explainer) draw_explainer(panel, *regions.explainer);
@@ -116,6 +136,9 @@ void App::forget_lesson() {
   window_.first_shown.clear();
   window_.edit.reset();
   window_.drafts.clear();
+  window_.hints.clear();
+  window_.answered.reset();
+  window_.focus_cell.reset();
   page_turned_to_.reset();
 }
 
@@ -159,15 +182,10 @@ double App::next_frame_within(double time) const {
 platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) {
   follow_up_ = false;
   const ImVec2 size{frame.width, frame.height};
-  ImGui::SetNextWindowPos({0, 0});
-  ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
-  ImGui::Begin("headscope", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
-                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
+  begin_window("headscope", size, ImGuiWindowFlags_NoBringToFrontOnFocus);
   if (record) record->clear();
 
   window_.focus.begin_frame();
@@ -181,10 +199,10 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
     draw_presentation(panel, {{0, 0}, size});
   else
     draw_study(panel, size);
-  if (window_.help == Shown::yes) draw_help(panel, {{0, 0}, size});
   read_shortcuts(panel);
   play(frame.time, actions);
   ImGui::End();
+  if (window_.help == Shown::yes) draw_help_over(panel, size);
   ImGui::PopStyleVar(3);
 
   for (const Action& action : actions) apply_action(state_, action);

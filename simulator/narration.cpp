@@ -136,11 +136,26 @@ class Narrator {
             narrated.index_is_word ? side_label(session_, side, term.index) : std::to_string(term.index);
       }
       for (const core::Factor& factor : term.factors) narrated.factors.push_back(narrate_factor(factor));
+      if (is_named(term)) {
+        narrated.index = tensor_name(*term.factors.front().tensor);
+        narrated.index_is_name = true;
+      }
       narrated.signs.assign(term.factors.size() - 1, std::string(sign_of(term.form)));
       narration_.terms.push_back(std::move(narrated));
     }
     if (explanation_.combine == Combine::share) narration_.chosen = explanation_.chosen;
     add_heads();
+  }
+
+  /// An addend that is one tensor's number, outside a sum over channels or words: its name tells it from the
+  /// others.
+  bool is_named(const core::Term& term) const {
+    return term.factors.size() == 1 && term.factors.front().tensor &&
+           (term.index < 0 || explanation_.over == Axis::one);
+  }
+
+  std::string tensor_name(core::TensorId tensor) const {
+    return text_.text("tensor." + text_key(session_.graph().spec(tensor)) + ".name");
   }
 
   /// A share's terms are exponentials, not shares.
@@ -158,9 +173,12 @@ class Narrator {
     const std::string term_key = text_key(session_.graph().spec(narration_.cell.tensor)) + ".term";
     if (words_.formulas.has(term_key)) narration_.value_head = words_.formulas.text(term_key);
     switch (explanation_.over) {
+      // as in the formulas: d is summed along the model's width, c along a head's
       case Axis::model:
-      case Axis::head_channel:
       case Axis::concat:
+        narration_.index_head = "d";
+        break;
+      case Axis::head_channel:
         narration_.index_head = "c";
         break;
       case Axis::key:
@@ -177,6 +195,7 @@ class Narrator {
     }
     if (explanation_.terms.empty()) return;
     const core::Term& first = explanation_.terms.front();
+    if (is_named(first)) return;
     for (std::size_t place = 0; place < first.factors.size(); ++place)
       narration_.heads.push_back(head_of(place));
   }
@@ -312,8 +331,12 @@ class Narrator {
         near.push_back(own >= 0 ? narration_.cell.cell[own] : 0);
       }
       const core::Cell target = influence.cell(near);
-      if (trace_.shape(influence.result).contains(target))
-        narration_.to.push_back(link_to({influence.result, target}));
+      if (!trace_.shape(influence.result).contains(target)) continue;
+      NarratedLink link = link_to({influence.result, target});
+      const std::string whole = address_text(session_, link.target, influence);
+      if (whole != link.address || !trace_.is_computed(influence.result)) link.number.clear();
+      link.address = whole;
+      narration_.to.push_back(std::move(link));
     }
   }
 

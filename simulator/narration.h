@@ -23,6 +23,7 @@ struct NarratedFactor {
 struct NarratedTerm {
   std::string index;  // along the summed axis: "0", or a word; empty outside the sum
   bool index_is_word = false;
+  bool index_is_name = false;  // a tensor's, of an addend that is one number
   std::vector<NarratedFactor> factors;
   std::vector<std::string> signs;  // between the factors, one fewer
   std::string value;
@@ -36,7 +37,9 @@ struct NarratedHead {
   std::string_view quantity;
 };
 
-/// "queries[on, 1]" "−0.81": a cell that the lit one came from or goes to.
+/// "queries[on, 1]" "−0.81": a cell that the lit one came from or goes to. Where it goes to a whole row or
+/// column, the address says so, "[sat, :]", `number` is empty, and `target` is the cell of it that is
+/// nearest.
 struct NarratedLink {
   CellAddress target;
   std::string name, address, number;

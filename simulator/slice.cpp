@@ -113,6 +113,15 @@ bool labels_are_tokens(const SliceSide& side) {
 }
 
 std::string address_text(const core::Session& session, const CellAddress& address) {
+  core::Influence one;
+  for (std::size_t place = 0; place < one.indices.size() && one.rank < address.cell.rank();
+       ++place, ++one.rank)
+    one.indices[place] = address.cell[static_cast<int>(place)];
+  return address_text(session, address, one);
+}
+
+std::string address_text(const core::Session& session, const CellAddress& address,
+                         const core::Influence& reached) {
   const core::ShapeSpec& spec = session.graph().spec(address.tensor).shape;
   std::string text;
   for (int place = 0; place < spec.rank(); ++place) {
@@ -121,7 +130,11 @@ std::string address_text(const core::Session& session, const CellAddress& addres
     if (axis == Axis::head && spec.rank() > 2) continue;
     if (!text.empty()) text += ", ";
     const bool is_word = axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary;
-    text += is_word ? index_label(session, axis, address.cell[place]) : std::to_string(address.cell[place]);
+    const bool is_open =
+        !reached.indices[static_cast<std::size_t>(place)] && session.trace().shape(address.tensor)[place] > 1;
+    text += is_open   ? ":"
+            : is_word ? index_label(session, axis, address.cell[place])
+                      : std::to_string(address.cell[place]);
   }
   return text.empty() ? "" : "[" + text + "]";
 }

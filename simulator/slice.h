@@ -2,6 +2,7 @@
 // and the terminal's tables are both drawn from slices.
 #pragma once
 
+#include "core/influence.h"
 #include "core/session.h"
 #include "simulator/app_state.h"
 
@@ -48,5 +49,8 @@ bool labels_are_tokens(const SliceSide& side);
 
 /// "[on, sat]" of a cell: words for positions, numbers for channels, the batch and head left out.
 std::string address_text(const core::Session& session, const CellAddress& address);
+/// The same of all cells that an influence reaches: "[sat, :]" for a row.
+std::string address_text(const core::Session& session, const CellAddress& address,
+                         const core::Influence& reached);
 
 }  // namespace headscope::simulator

@@ -71,6 +71,7 @@ std::optional<std::size_t> operation_about(const core::Graph& graph, core::Tenso
 StagePlan plan_shown(const core::Session& session, const std::vector<core::TensorId>& tensors,
                      std::int64_t head) {
   StagePlan plan;
+  plan.head = head;
   for (const core::TensorId tensor : tensors)
     plan.items.push_back({slice_of(session, tensor, head), StageRole::shown, "", Turn::none});
   return plan;
@@ -124,6 +125,7 @@ bool is_on(const StagePlan& plan, const CellAddress& address) {
 StagePlan plan_operation(const core::Session& session, std::size_t operation, std::int64_t head) {
   StagePlan plan;
   plan.operation = operation;
+  plan.head = head;
   std::visit(OperationPlanner(session, head, plan), session.graph().operations()[operation]);
   return plan;
 }

@@ -26,6 +26,7 @@ struct StageItem {
 struct StagePlan {
   StageShape shape = StageShape::line;
   std::vector<StageItem> items;
+  std::int64_t head = 0;                 // which head the items with heads show
   std::optional<std::size_t> operation;  // whose arithmetic this is; none where tensors are only shown
 };
 

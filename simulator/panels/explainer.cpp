@@ -85,7 +85,6 @@ class Writer {
   }
 
   void keys(const Narration& narration) {
-    space(16);
     const bool can_edit =
         panel_.state.session.graph().spec(narration.cell.tensor).role != core::Role::activation;
     std::vector<std::pair<std::string, std::string>> caps;
@@ -173,7 +172,11 @@ class Writer {
     spec.value_head = narration.value_head;
     for (std::size_t at = 0; at < std::min(narration.terms.size(), kMostTerms); ++at) {
       const NarratedTerm& term = narration.terms[at];
-      TermRow row{term.index, term.index_is_word ? Source::token : Source::number, {}, term.signs, term.value,
+      TermRow row{term.index,
+                  term.index_is_word ? Source::token : term.index_is_name ? Source::catalog : Source::number,
+                  {},
+                  term.signs,
+                  term.value,
                   term.amount};
       for (const NarratedFactor& factor : term.factors)
         row.factors.push_back({factor.number, hue_named(factor.quantity), Source::number});
@@ -189,14 +192,8 @@ class Writer {
   /// Terms that are a number each: the tensor's name in place of factors.
   TermTableSpec table_of_addends(const Narration& narration) const {
     TermTableSpec spec;
-    for (const NarratedTerm& term : narration.terms) {
-      const std::optional<CellAddress>& target = term.factors.front().target;
-      const std::string name =
-          target
-              ? panel_.text("tensor." + text_key(panel_.state.session.graph().spec(target->tensor)) + ".name")
-              : term.index;
-      spec.rows.push_back({name, Source::catalog, {}, {}, term.value, term.amount});
-    }
+    for (const NarratedTerm& term : narration.terms)
+      spec.rows.push_back({term.index, Source::catalog, {}, {}, term.value, term.amount});
     spec.sum_word = narration.sum_word;
     spec.sum = narration.sum;
     spec.bars = narration.terms.size() > 1 ? BarMap::signed_values : BarMap::none;
@@ -221,7 +218,7 @@ class Writer {
                     .hue = hue_named(link.quantity),
                     .source = Source::tensor});
     runs.push_back({.text = link.address, .source = Source::token});
-    runs.push_back({.text = " = " + link.number, .source = Source::number});
+    if (!link.number.empty()) runs.push_back({.text = " = " + link.number, .source = Source::number});
     if (!link.origin.empty())
       runs.push_back({.text = "  ← " + link.origin, .colour = colour().tertiary, .source = Source::tensor});
     const RichBlock block =
@@ -274,7 +271,6 @@ void write_narration(Panel& panel, Writer& writer, const Narration& narration) {
   if (!narration.rounded.empty()) writer.words(narration.rounded, colour.tertiary);
   writer.links(narration.from, "explainer.where_from");
   writer.links(narration.to, "explainer.where_to");
-  writer.keys(narration);
 }
 
 }  // namespace
@@ -290,7 +286,11 @@ void draw_explainer(Panel& panel, const Rect& box) {
   const float top = content.min.y + painter.line_height(TypeStyle::label) + panel.px(16);
 
   // the area is wider than the text, so that bars and bands may reach over its right
-  const Rect area{{content.min.x - panel.px(10), top}, {box.max.x - panel.px(6), content.max.y}};
+  const float keys = panel.px(32);  // the keys stay below, however far the text is scrolled
+  const Rect area{{content.min.x - panel.px(10), top}, {box.max.x - panel.px(6), content.max.y - keys}};
+  if (panel.view.narration)
+    Writer(panel, {content.min.x, content.max.y - keys + panel.px(6)}, content.width())
+        .keys(*panel.view.narration);
   ScrollArea scroll(panel.ui, "explainer", area);
   Ui inner{scroll.painter(), panel.ui.focus};
   Panel inside = panel.with(inner);

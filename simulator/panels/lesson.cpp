@@ -57,14 +57,32 @@ float draw_sentence_notices(Panel& panel, ImVec2 at, float width) {
   if (unknown.size() == 1)
     note(panel.text("notice.unknown_word",
                     {{"word", unknown[0]->text}, {"row", session.vocabulary().token(unknown[0]->id)}}));
-  if (unknown.size() > 1) note(panel.text("notice.unknown_words", {{"n", std::to_string(unknown.size())}}));
+  if (unknown.size() > 1) {
+    std::string words;
+    for (const core::Token* token : unknown) words += (words.empty() ? "" : ", ") + token->text;
+    note(panel.text("notice.unknown_words", {{"n", std::to_string(unknown.size())}, {"words", words}}));
+  }
   if (session.sentence().n_cut > 0)
     note(panel.text("notice.cut", {{"n", std::to_string(session.sentence().tokens.size())},
                                    {"cut", std::to_string(session.sentence().n_cut)}}));
   return y - at.y;
 }
 
-float draw_experiment(Panel& panel, ImVec2 at, float width, const lessons::ExperimentView& experiment) {
+/// The hint of an experiment, once it is asked for.
+float draw_hint(Panel& panel, ImVec2 at, float width, std::size_t index) {
+  const lessons::ExperimentView& experiment = panel.view.step.experiments[index];
+  const lessons::ItemId item{panel.view.step.step, index};
+  if (experiment.hint.empty()) return 0;
+  if (panel.window.hints.contains(item))
+    return draw_prose(panel, at, width, experiment.hint,
+                      {.type = TypeStyle::label, .colour = panel.painter().colour().secondary});
+  const std::string word = panel.text("lesson.hint");
+  if (button(panel.ui, "hint" + std::to_string(index), at, word).clicked) panel.window.hints.insert(item);
+  return button_size(panel.painter(), word).y;
+}
+
+float draw_experiment(Panel& panel, ImVec2 at, float width, std::size_t index) {
+  const lessons::ExperimentView& experiment = panel.view.step.experiments[index];
   const Palette& colour = panel.painter().colour();
   float y = at.y;
   panel.painter().text({at.x, y}, panel.text("lesson.try"),
@@ -82,8 +100,7 @@ float draw_experiment(Panel& panel, ImVec2 at, float width, const lessons::Exper
                 {.type = TypeStyle::label, .width = width, .colour = colour.tertiary});
     draw(panel.painter(), {at.x, y}, open);
     y += open.height + panel.px(4);
-    y += draw_prose(panel, {at.x, y}, width, experiment.hint,
-                    {.type = TypeStyle::label, .colour = colour.secondary});
+    y += draw_hint(panel, {at.x, y}, width, index);
   }
   return y - at.y;
 }
@@ -113,12 +130,34 @@ float draw_ways(Panel& panel, ImVec2 at) {
   return y + height - at.y;
 }
 
+/// A question that was just answered is scrolled into sight with its verdict.
+void note_answered(Panel& panel, std::size_t index, const Rect& box) {
+  const lessons::ItemId item{panel.view.step.step, index};
+  if (panel.window.answered != item || panel.view.revision == panel.window.answered_at) return;
+  panel.window.reveal = box;
+  panel.window.answered.reset();
+}
+
+/// The presenter's notes of the step, behind a button. Returns the height.
+float draw_notes(Panel& panel, ImVec2 at, float width) {
+  if (panel.view.step.notes.empty()) return 0;
+  const std::string word = panel.text("lesson.notes");
+  if (button(panel.ui, "notes", at, word, Emphasis::quiet).clicked)
+    panel.window.notes = panel.window.notes == Shown::yes ? Shown::no : Shown::yes;
+  const float height = button_size(panel.painter(), word).y;
+  if (panel.window.notes == Shown::no) return height;
+  return height + panel.px(4) +
+         draw_prose(panel, {at.x, at.y + height + panel.px(4)}, width, panel.view.step.notes,
+                    {.type = TypeStyle::label, .colour = panel.painter().colour().secondary});
+}
+
 float draw_content(Panel& panel, ImVec2 at, float width) {
   const Palette& colour = panel.painter().colour();
   const float section = panel.px(panel.theme().space.xl);
   float y = at.y;
   y += draw_own_changes(panel, {at.x, y}, width);
   y += draw_sentence_notices(panel, {at.x, y}, width);
+  if (y > at.y) y += panel.px(panel.theme().space.m);
   y += draw_title(panel, {at.x, y}, width) + panel.px(panel.theme().space.m);
   if (!panel.view.step.introduction.empty())
     y += draw_prose(panel, {at.x, y}, width, panel.view.step.introduction, {.colour = colour.secondary}) +
@@ -126,13 +165,17 @@ float draw_content(Panel& panel, ImVec2 at, float width) {
   y += draw_prose(panel, {at.x, y}, width, panel.view.step.prose, {.colour = colour.secondary});
   for (std::size_t index = 0; index < panel.view.step.questions.size(); ++index) {
     y += section;
-    y += draw_question(panel, {at.x, y}, width, index);
+    const float height = draw_question(panel, {at.x, y}, width, index);
+    note_answered(panel, index, rect_at({at.x, y}, {width, height}));
+    y += height;
   }
-  for (const lessons::ExperimentView& experiment : panel.view.step.experiments) {
+  for (std::size_t index = 0; index < panel.view.step.experiments.size(); ++index) {
     y += section;
-    y += draw_experiment(panel, {at.x, y}, width, experiment);
+    y += draw_experiment(panel, {at.x, y}, width, index);
   }
   y += draw_ways(panel, {at.x, y});
+  y += panel.px(panel.theme().space.m);
+  y += draw_notes(panel, {at.x, y}, width);
   return y - at.y + section;
 }
 
@@ -161,6 +204,8 @@ void draw_lesson(Panel& panel, const Rect& box) {
   Ui inner{scroll.painter(), panel.ui.focus};
   Panel inside = panel.with(inner);
   scroll.set_content_height(draw_content(inside, {scroll.origin().x + pad, scroll.origin().y}, width));
+  if (panel.window.reveal) scroll.reveal(*panel.window.reveal);
+  panel.window.reveal.reset();
 }
 
 }  // namespace headscope::simulator

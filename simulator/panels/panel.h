@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Draft {
 struct CellEdit {
   CellAddress address;
   std::string text;
+  std::string opened_with;  // the rounded number: left as it is, it changes nothing
 };
 
 /// What the pointer is over.
@@ -47,7 +49,13 @@ struct WindowState {
   std::optional<CellEdit> edit;
   std::optional<std::string> sentence_draft;  // while the field is being typed in
   std::map<lessons::ItemId, Draft> drafts;
+  std::set<lessons::ItemId> hints;          // experiments whose hint was asked for
+  std::optional<lessons::ItemId> answered;  // a question whose verdict is to be scrolled into sight,
+  std::uint64_t answered_at = 0;            // once the state has moved on from this revision
+  std::optional<Rect> reveal;               // where that verdict is, within one frame
+  std::optional<CellAddress> focus_cell;    // of the matrix that has the keyboard
   Shown help = Shown::no;
+  Shown notes = Shown::no;  // the presenter's
   double speed = 1;
   double play_since = 0;          // time of the last operation played
   std::size_t scrolled_step = 0;  // the step for which the prose was scrolled to its top

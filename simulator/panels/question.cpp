@@ -54,6 +54,15 @@ class QuestionDrawer {
   Draft& draft() { return panel_.window.drafts[{panel_.view.step.step, index_}]; }
   void answer(std::vector<std::int64_t> choices, double number = 0) {
     panel_.actions.push_back(AnswerQuestion{index_, {std::move(choices), number}});
+    await_verdict();
+  }
+  void reveal() {
+    panel_.actions.push_back(RevealAnswer{index_});
+    await_verdict();
+  }
+  void await_verdict() {
+    panel_.window.answered = lessons::ItemId{panel_.view.step.step, index_};
+    panel_.window.answered_at = panel_.view.revision;
   }
   void note(Note kind, const std::string& words, Source source = Source::catalog) {
     y_ += note_line(panel_.painter(), {x_, y_}, width_, kind, words, source) + panel_.px(6);
@@ -113,11 +122,13 @@ class QuestionDrawer {
                 {.type = TypeStyle::label, .width = width_, .colour = colour().tertiary});
     simulator::draw(panel_.painter(), {x_, y_}, block);
     y_ += block.height + panel_.px(6);
-    if (panel_.state.trail.empty() || !question_.tensor ||
-        panel_.state.trail.back().tensor != *question_.tensor)
-      return;
+    if (panel_.state.trail.empty() || !question_.tensor) return;
+    // a table of the same rows and columns beside the asked one names the same cell
+    const CellAddress& picked = panel_.state.trail.back();
+    const core::Graph& graph = panel_.state.session.graph();
+    if (graph.spec(picked.tensor).shape != graph.spec(*question_.tensor).shape) return;
     const Slice slice = slice_of(panel_.state.session, *question_.tensor, question_.head);
-    const std::optional<Slice::Place> place = slice.find(panel_.state.trail.back().cell);
+    const std::optional<Slice::Place> place = slice.find(picked.cell);
     if (!place) return;
     const std::string word = panel_.text("lesson.check_answer") + " " +
                              address_text(panel_.state.session, panel_.state.trail.back());
@@ -228,8 +239,7 @@ class QuestionDrawer {
       return;
     }
     const std::string word = panel_.text("lesson.show_answer");
-    if (button(panel_.ui, id("reveal"), {x_, y_}, word, Emphasis::quiet).clicked)
-      panel_.actions.push_back(RevealAnswer{index_});
+    if (button(panel_.ui, id("reveal"), {x_, y_}, word, Emphasis::quiet).clicked) reveal();
     y_ += button_size(panel_.painter(), word).y;
   }
 

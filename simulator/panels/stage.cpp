@@ -38,8 +38,12 @@ std::string title_words(const Panel& panel) {
 /// The heads to choose from, at the right of the title. Returns the width used.
 float draw_head_choice(Panel& panel, ImVec2 top_right) {
   const std::int64_t n_heads = panel.state.session.config().n_heads;
+  // one head of several is shown: not where all stand side by side, nor where they run down the rows
   const bool has_heads = std::ranges::any_of(panel.view.stage.items, [&](const StageItem& item) {
-    return panel.state.session.graph().spec(item.slice.tensor).shape.find(core::Axis::head) >= 0;
+    const int head = panel.state.session.graph().spec(item.slice.tensor).shape.find(core::Axis::head);
+    const auto is_same = [&](const StageItem& other) { return other.slice.tensor == item.slice.tensor; };
+    return head >= 0 && item.slice.rows.place != head &&
+           std::ranges::count_if(panel.view.stage.items, is_same) == 1;
   });
   if (n_heads < 2 || !has_heads) return 0;
   Painter& painter = panel.painter();
@@ -48,7 +52,7 @@ float draw_head_choice(Panel& panel, ImVec2 top_right) {
   for (std::int64_t head = n_heads - 1; head >= 0; --head) {
     const std::string word = std::to_string(head);
     x -= chip_size(painter, word).x;
-    const Chosen chosen = head == panel.view.step.head ? Chosen::yes : Chosen::no;
+    const Chosen chosen = head == panel.view.stage.head ? Chosen::yes : Chosen::no;
     if (chip(panel.ui, "head" + word, {x, top_right.y}, word, chosen, Source::number).clicked)
       panel.actions.push_back(ChooseHead{head});
     x -= gap;
@@ -80,8 +84,8 @@ std::string head_words(const Panel& panel) {
   const std::int64_t n_heads = panel.state.session.config().n_heads;
   if (panel.state.session.graph().spec(subject(panel)).shape.find(core::Axis::head) < 0) return {};
   if (n_heads == 1) return panel.text("stage.one_head");
-  return panel.text("stage.head", {{"head", std::to_string(panel.view.step.head)},
-                                   {"number", std::to_string(panel.view.step.head + 1)},
+  return panel.text("stage.head", {{"head", std::to_string(panel.view.stage.head)},
+                                   {"number", std::to_string(panel.view.stage.head + 1)},
                                    {"n", std::to_string(n_heads)}});
 }
 
@@ -202,7 +206,7 @@ void draw_stage(Panel& panel, const Rect& box) {
   const Theme& theme = panel.theme();
   const bool is_presenting = panel.state.layout == Layout::presentation;
   painter.fill(box, painter.colour().stage);
-  const float gutter = panel.px(box.width() < panel.px(700) ? theme.space.xl : 40);
+  const float gutter = panel.px(box.width() < panel.px(700) ? theme.space.xl : 32);
   const float air = is_low(panel) ? 0.5f : 1.0f;
   Rect content{{box.min.x + gutter, box.min.y + panel.px(28) * air},
                {box.max.x - gutter, box.max.y - panel.px(20) * air}};

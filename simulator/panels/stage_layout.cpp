@@ -20,6 +20,23 @@ ImVec2 floored(ImVec2 cell) {
   return {std::max(kSmallestCell, std::floor(cell.x)), std::max(kSmallestCell, std::floor(cell.y))};
 }
 
+/// Below this a row of numbers is not read; fewer rows are shown instead, and pages turned.
+constexpr float kLowestCell = 17;
+
+/// One row less wherever words run down. Returns whether any matrix could.
+bool show_fewer_rows(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices) {
+  bool could = false;
+  for (const std::unique_ptr<StageMatrix>& matrix : matrices) could |= matrix->show_fewer_rows(panel);
+  return could;
+}
+
+/// Room for the pager under a matrix that does not show all of its rows or columns.
+float pager_room(const Panel& panel, const StageMatrix& matrix) {
+  const bool is_paged =
+      matrix.rows_shown() < matrix.spec.values.rows || matrix.columns_shown() < matrix.spec.values.columns;
+  return is_paged ? pager_height(panel.painter()) : 0;
+}
+
 struct Placed {
   StageMatrix* matrix;
   MatrixLayout layout;
@@ -86,9 +103,11 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
   const auto n_columns = static_cast<float>(product.left->columns_shown() + product.result->columns_shown());
 
   const float middle = std::max(product.result_margins.top, product.left_margins.top);
-  const float bottom = std::max(product.result_margins.bottom, product.left_margins.bottom);
+  const float bottom = std::max(product.result_margins.bottom + pager_room(panel, *product.result),
+                                product.left_margins.bottom + pager_room(panel, *product.left));
+  const float upper_bottom = pager_room(panel, *product.upper);
   const float addend_gap = product.addend ? panel.px(panel.theme().space.s) : 0;
-  const float high = product.upper_margins.top + addend_gap + middle + bottom;
+  const float high = product.upper_margins.top + upper_bottom + addend_gap + middle + bottom;
   const auto n_rows = static_cast<float>(product.upper->rows_shown() + product.result->rows_shown() +
                                          (product.addend ? 1 : 0));
   const ImVec2 most = largest_cell(panel, box);
@@ -103,8 +122,9 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
       start + product.left_margins.left + left_width + product.left_margins.right + gap + between + spread;
   const float upper_y = box.min.y + product.upper_margins.top;
   const float upper_height = product.cell.y * static_cast<float>(product.upper->rows_shown());
-  const float addend_y = upper_y + upper_height + addend_gap;
-  const float result_y = (product.addend ? addend_y + product.cell.y : upper_y + upper_height) + middle;
+  const float addend_y = upper_y + upper_height + upper_bottom + addend_gap;
+  const float result_y =
+      (product.addend ? addend_y + product.cell.y : upper_y + upper_height + upper_bottom) + middle;
   product.upper_origin = {result_x, upper_y};
   product.addend_origin = {result_x, addend_y};
   product.result_origin = {result_x, result_y};
@@ -120,6 +140,8 @@ void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr
   set_product_looks(product);
   measure(panel, product);
   arrange(panel, box, product);
+  while (product.cell.y < panel.px(kLowestCell) && show_fewer_rows(panel, matrices))
+    arrange(panel, box, product);
 
   const Placed left = place(panel, *product.left, product.left_origin, product.cell);
   const Placed upper = place(panel, *product.upper, product.upper_origin, product.cell);
@@ -150,6 +172,17 @@ float sign_room(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>
   return !matrices[at]->item().sign.empty() || (is_under && has_signs) ? panel.px(kSignWidth) : 0;
 }
 
+/// Room for labels at the left: the same down a column of matrices, so that their cells stand under each
+/// other.
+float left_margin(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices, std::size_t at,
+                  int per_row) {
+  float widest = 0;
+  for (std::size_t other = at % static_cast<std::size_t>(per_row); other < matrices.size();
+       other += static_cast<std::size_t>(per_row))
+    widest = std::max(widest, margins_of(panel.painter(), matrices[other]->spec).left);
+  return widest;
+}
+
 struct LineSize {
   int per_row = 1;
   ImVec2 cell;
@@ -164,10 +197,10 @@ ImVec2 cell_for(const Panel& panel, ImVec2 room, std::span<const std::unique_ptr
     const std::size_t last = std::min(matrices.size(), first + static_cast<std::size_t>(per_row));
     for (std::size_t at = first; at < last; ++at) {
       const MatrixMargins margins = margins_of(panel.painter(), matrices[at]->spec);
-      row_wide += margins.left + margins.right + sign_room(panel, matrices, at, per_row) +
-                  panel.px(panel.theme().space.m);
+      row_wide += left_margin(panel, matrices, at, per_row) + margins.right +
+                  sign_room(panel, matrices, at, per_row) + panel.px(panel.theme().space.m);
       row_columns += static_cast<float>(matrices[at]->columns_shown());
-      row_high = std::max(row_high, margins.top + margins.bottom);
+      row_high = std::max(row_high, margins.top + margins.bottom + pager_room(panel, *matrices[at]));
       row_rows = std::max(row_rows, static_cast<float>(matrices[at]->rows_shown()));
     }
     // the row that leaves least for a cell decides
@@ -205,7 +238,9 @@ void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<St
                DrawWords draw_words) {
   const float words = draw_words(panel, box.min, box.width()) + panel.px(panel.theme().space.l);
   const Rect room{{box.min.x, box.min.y + words}, box.max};
-  const LineSize size = choose_rows(panel, box, room.size(), matrices);
+  LineSize size = choose_rows(panel, box, room.size(), matrices);
+  while (size.cell.y < panel.px(kLowestCell) && show_fewer_rows(panel, matrices))
+    size = choose_rows(panel, box, room.size(), matrices);
   std::vector<Placed> placed;
   float y = room.min.y;
   for (std::size_t first = 0; first < matrices.size(); first += static_cast<std::size_t>(size.per_row)) {
@@ -217,16 +252,17 @@ void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<St
     for (std::size_t at = first; at < last; ++at) {
       const MatrixMargins margins = margins_of(panel.painter(), matrices[at]->spec);
       const float sign = sign_room(panel, matrices, at, size.per_row);
-      x += sign + margins.left;
+      x += sign + left_margin(panel, matrices, at, size.per_row);
       placed.push_back(place(panel, *matrices[at], {x, y + top}, size.cell));
       const Rect cells = placed.back().layout.cells;
       if (!matrices[at]->item().sign.empty())
         panel.painter().text_in(
-            {{x - margins.left - sign, cells.min.y}, {x - margins.left, cells.max.y}},
+            {{x - left_margin(panel, matrices, at, size.per_row) - sign, cells.min.y},
+             {x - left_margin(panel, matrices, at, size.per_row), cells.max.y}},
             matrices[at]->item().sign,
             {.type = TypeStyle::heading, .weight = Weight::regular, .source = Source::tensor});
       x = cells.max.x + margins.right + panel.px(panel.theme().space.m);
-      height = std::max(height, top + cells.height() + margins.bottom);
+      height = std::max(height, top + cells.height() + margins.bottom + pager_room(panel, *matrices[at]));
     }
     y += height + panel.px(panel.theme().space.m);
   }

@@ -23,12 +23,6 @@ bool is_masked(const core::Session& session, core::TensorId tensor, const core::
   return false;
 }
 
-std::string axis_caption(const Panel& panel, core::Axis axis, std::string_view key) {
-  if (axis == core::Axis::query && key == "row") return panel.text("stage.query_axis");
-  if (axis == core::Axis::key && key == "column") return panel.text("stage.key_axis");
-  return {};
-}
-
 Concept hue_of(const core::TensorSpec& spec) {
   return concept_of_name(quantity_of(spec.name)).value_or(Concept::none);
 }
@@ -60,21 +54,38 @@ StageMatrix::StageMatrix(const Panel& panel, const StageItem& item) : item_(item
   spec.title.text = panel.text("tensor." + text_key(tensor) + ".name");
   if (item.turn == Turn::transposed)
     spec.title.text = panel.text("stage.transposed", {{"name", spec.title.text}});
+  const auto is_same = [&](const StageItem& other) { return other.slice.tensor == item.slice.tensor; };
+  if (std::ranges::count_if(panel.view.stage.items, is_same) > 1)  // one of several heads
+    spec.title.text = panel.text(
+        "stage.of_head", {{"name", spec.title.text},
+                          {"head", std::to_string(item.slice.base[tensor.shape.find(core::Axis::head)])}});
   const auto limit = [&](const SliceSide& side) {
     return static_cast<int>(std::min<std::int64_t>(side.size, window_of(side.axis)));
   };
   rows_shown_ = limit(item.slice.rows);
   columns_shown_ = limit(item.slice.columns);
+  turn_pages(panel);
+  gather_values(panel);
+  label_sides(panel);
+  mark_cells(panel);
+  frame_operands(panel);
+}
+
+void StageMatrix::turn_pages(const Panel& panel) {
   const auto first = [&](const SliceSide& side, int shown) {
     const auto found = panel.window.first_shown.find(side.axis);
     const int wanted = found == panel.window.first_shown.end() ? 0 : found->second;
     return std::clamp(wanted, 0, std::max(0, static_cast<int>(side.size) - shown));
   };
-  page_ = {first(item.slice.rows, rows_shown_), first(item.slice.columns, columns_shown_)};
-  gather_values(panel);
-  label_sides(panel);
-  mark_cells(panel);
-  frame_operands(panel);
+  page_ = {first(item_.slice.rows, rows_shown_), first(item_.slice.columns, columns_shown_)};
+}
+
+bool StageMatrix::show_fewer_rows(const Panel& panel) {
+  constexpr int kFewestRows = 4;
+  if (!labels_are_tokens(item_.slice.rows) || rows_shown_ <= kFewestRows) return false;
+  --rows_shown_;
+  turn_pages(panel);
+  return true;
 }
 
 void StageMatrix::gather_values(const Panel& panel) {
@@ -114,8 +125,12 @@ void StageMatrix::label_sides(const Panel& panel) {
   };
   spec.row_labels = label(item_.slice.rows);
   spec.column_labels = label(item_.slice.columns);
-  spec.row_caption = axis_caption(panel, item_.slice.rows.axis, "row");
-  spec.column_caption = axis_caption(panel, item_.slice.columns.axis, "column");
+  const bool is_square =
+      item_.slice.columns.axis == core::Axis::key || item_.slice.rows.axis == core::Axis::key;
+  if (item_.slice.rows.axis == core::Axis::query)
+    spec.row_caption = panel.text(is_square ? "stage.query_axis" : "stage.position_axis");
+  if (item_.slice.rows.axis == core::Axis::key) spec.row_caption = panel.text("stage.key_row_axis");
+  if (item_.slice.columns.axis == core::Axis::key) spec.column_caption = panel.text("stage.key_axis");
 }
 
 void StageMatrix::mark_cells(const Panel& panel) {
@@ -128,6 +143,7 @@ void StageMatrix::mark_cells(const Panel& panel) {
   spec.hovered = index_of(panel.window.seen.cell);
   spec.twin = index_of(panel.window.seen.factor);
   if (panel.view.is_locked) spec.locked = index_of(panel.view.lit);
+  if (panel.window.focus.shows_ring()) spec.focus = index_of(panel.window.focus_cell);
   if (panel.window.seen.tensor == item_.slice.tensor)
     spec.frames.push_back({FrameKind::neutral, Concept::none, 0, 0, spec.values.rows, spec.values.columns});
 }
@@ -185,10 +201,35 @@ void begin_edit(Panel& panel, const CellAddress& address) {
   }
   const double value = session.trace().value(address.tensor, address.cell);
   panel.actions.push_back(LockCell{address});
-  panel.window.edit =
-      CellEdit{address, lessons::format_number(value, number_kind_of(session.graph().spec(address.tensor)),
-                                               panel.theme().numbers)};
+  const std::string number = lessons::format_number(
+      value, number_kind_of(session.graph().spec(address.tensor)), panel.theme().numbers);
+  panel.window.edit = CellEdit{address, number, number};
 }
+
+namespace {
+
+/// The keyboard in a matrix: it begins at the lit cell, arrows move and light, Enter locks.
+void follow_focus(Panel& panel, const StageMatrix& matrix, const MatrixLayout& layout,
+                  const MatrixResponse& response) {
+  const Slice& slice = matrix.item().slice;
+  std::optional<CellAddress>& focus = panel.window.focus_cell;
+  const auto is_here = [&](const std::optional<CellAddress>& cell) {
+    return cell && cell->tensor == slice.tensor && slice.find(cell->cell);
+  };
+  if (!response.focused) {
+    if (is_here(focus)) focus.reset();
+    return;
+  }
+  if (!is_here(focus))
+    focus = is_here(panel.view.lit)
+                ? *panel.view.lit
+                : CellAddress{slice.tensor, slice.cell_at(layout.first_row, layout.first_column)};
+  if (response.moved)
+    focus = CellAddress{slice.tensor, slice.cell_at(response.moved->row, response.moved->column)};
+  if (response.moved || response.entered) panel.actions.push_back(LockCell{*focus});
+}
+
+}  // namespace
 
 void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, const MatrixLayout& layout) {
   const Slice& slice = matrix.item().slice;
@@ -213,7 +254,7 @@ void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, 
     begin_edit(panel, address(*response.double_clicked));
   else if (response.clicked)
     panel.actions.push_back(LockCell{address(*response.clicked)});
-  if (response.moved) panel.actions.push_back(LockCell{address(*response.moved)});
+  follow_focus(panel, matrix, layout, response);
 }
 
 void edit_cell(Panel& panel, const StageMatrix& matrix, const MatrixLayout& layout) {
@@ -228,7 +269,8 @@ void edit_cell(Panel& panel, const StageMatrix& matrix, const MatrixLayout& layo
   const float width = std::max(cell.width(), panel.px(72)), height = std::max(cell.height(), panel.px(32));
   const Rect box = rect_at({cell.centre().x - width / 2, cell.centre().y - height / 2}, {width, height});
   const NumberEdit result = number_editor(panel.ui, "cell_edit", box, edit->text);
-  if (result.value) panel.actions.push_back(SetCell{edit->address, *result.value});
+  if (result.value && edit->text != edit->opened_with)
+    panel.actions.push_back(SetCell{edit->address, *result.value});
   if (result.value || result.cancelled) edit.reset();
 }
 

@@ -23,8 +23,11 @@ class StageMatrix {
   int rows_shown() const { return rows_shown_; }
   int columns_shown() const { return columns_shown_; }
   MatrixPage page() const { return page_; }
+  /// Shows fewer rows of words at once, where cells would be too low to read. Returns whether it could.
+  bool show_fewer_rows(const Panel& panel);
 
  private:
+  void turn_pages(const Panel& panel);
   void gather_values(const Panel& panel);
   void label_sides(const Panel& panel);
   void mark_cells(const Panel& panel);

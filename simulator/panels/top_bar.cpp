@@ -25,12 +25,14 @@ std::string model_words(const Panel& panel) {
   return words;
 }
 
-/// The sentence stands in a field; Enter feeds what was typed, Esc brings the old one back.
+/// The sentence stands in a field; Enter or leaving it feeds what was typed, Esc brings the old one back.
 void draw_sentence_field(Panel& panel, ImVec2 at, float width) {
   std::string typed = panel.window.sentence_draft.value_or(panel.state.session.text());
   const std::string hint = panel.text("top_bar.sentence_hint");
   const FieldResponse response = text_field(panel.ui, "sentence", at, typed, {.width = width, .hint = hint});
-  if (response.committed) panel.actions.push_back(SetSentence{typed});
+  // a click elsewhere feeds what was typed as Enter does: nothing typed is lost
+  const bool was_left = panel.window.sentence_draft && !response.active && !response.cancelled;
+  if (response.committed || was_left) panel.actions.push_back(SetSentence{typed});
   if (response.committed || response.cancelled || !response.active)
     panel.window.sentence_draft.reset();
   else

@@ -43,6 +43,7 @@ class Canvas {
     draw_masked_edges();
     draw_not_computed();
     choose_form();
+    heavy_fits_ = heavy_fits();
     for (int column = 0; column < layout_.columns; ++column) draw_numbers(layout_.first_column + column);
     for (const FrameKind kind :
          {FrameKind::gradient, FrameKind::operand, FrameKind::neutral, FrameKind::result})
@@ -170,6 +171,18 @@ class Canvas {
     }
   }
 
+  /// Whether every stressed number has room for its weight: all of a row are stressed, or none.
+  bool heavy_fits() const {
+    bool fits = true;
+    for_cells([&](CellIndex at) {
+      if (!form_ || !is_plain(at)) return;
+      TextStyle style = number_style(at);
+      style.type = form_->type;
+      if (style.weight != Weight::regular) fits &= width_of(text_in(at, *form_), style) <= number_room();
+    });
+    return fits;
+  }
+
   float width_of(std::string_view text, const TextStyle& style) const {
     return painter_.width_of(text, style);
   }
@@ -186,8 +199,7 @@ class Canvas {
     if (!form_) return {};
     style.type = form_->type;
     std::string text = text_in(at, *form_);
-    if (width_of(text, style) <= number_room()) return text;
-    style.weight = Weight::regular;
+    if (!heavy_fits_) style.weight = Weight::regular;
     if (width_of(text, style) <= number_room()) return text;
     const std::vector<std::string> ladder =
         lessons::number_ladder(value(at), spec_.kind, painter_.theme().numbers);
@@ -340,6 +352,7 @@ class Canvas {
   const MatrixSpec& spec_;
   const MatrixLayout& layout_;
   const NumberForm* form_ = nullptr;  // of the numbers; null: none are drawn
+  bool heavy_fits_ = true;
   const Palette& colours_;
   const Lines& lines_;
 };

@@ -8,7 +8,7 @@ namespace headscope::simulator {
 
 namespace {
 
-constexpr float kBarWidth = 4, kBarTarget = 12, kShortestThumb = 24;
+constexpr float kBarWidth = 4, kBarTarget = 12, kShortestThumb = 24, kRevealMargin = 24;
 
 Painter begin(Ui& ui, std::string_view id, const Rect& box) {
   ImGui::SetCursorScreenPos(box.min);
@@ -47,6 +47,14 @@ ScrollArea::~ScrollArea() {
                   with_alpha(painter_.colour().control, alpha), width / 2);
   }
   ImGui::EndChild();
+}
+
+void ScrollArea::reveal(const Rect& box) {
+  const float margin = std::min(painter_.px(kRevealMargin), box_.height() / 4);
+  if (box.min.y < box_.min.y)
+    ImGui::SetScrollY(ImGui::GetScrollY() + box.min.y - box_.min.y - margin);
+  else if (box.max.y > box_.max.y)
+    ImGui::SetScrollY(ImGui::GetScrollY() + box.max.y - box_.max.y + margin);
 }
 
 void ScrollArea::scroll_to_top() {

@@ -18,6 +18,8 @@ class ScrollArea {
   Rect visible() const { return box_; }
   /// The height of what was drawn, from origin(); before destruction.
   void set_content_height(float height) { content_height_ = height; }
+  /// Scrolls in the next frame so that this (screen) rectangle is seen.
+  void reveal(const Rect& box);
   void scroll_to_top();
   Painter& painter() { return painter_; }
   /// For the widgets inside.

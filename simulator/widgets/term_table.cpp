@@ -8,9 +8,9 @@ namespace headscope::simulator {
 
 namespace {
 
-constexpr float kRowHeight = 30, kSumHeight = 38, kHeadHeight = 28, kHeadGap = 8, kSignWidth = 30,
+constexpr float kRowHeight = 30, kSumHeight = 38, kHeadHeight = 28, kHeadGap = 8, kSignWidth = 24,
                 kIndexLeast = 28;
-constexpr float kBarsLeast = 56, kBarsMost = 120, kBarsGap = 24, kBarHeight = 11, kLitGrow = 10;
+constexpr float kBarsLeast = 40, kBarsMost = 120, kBarsGap = 16, kBarHeight = 11, kLitGrow = 10;
 
 constexpr TextStyle kNumber{.type = TypeStyle::number, .weight = Weight::medium};
 constexpr TextStyle kValue{.type = TypeStyle::number, .weight = Weight::bold};

@@ -267,7 +267,7 @@ TEST_CASE("the mouse alone takes a lesson to its end, and on to the next", "[sim
 TEST_CASE("the strip and the track move the cursor", "[simulator][app]") {
   AppOnNull app("2");
   app.settle();
-  const TextEntry& strip = app.text_with("÷ √K", "strip");
+  const TextEntry& strip = app.text_with("÷ √d", "strip");
   app.click(strip.rect.centre());
   const std::size_t producer = *app.state().session.graph().producer(attention(app, "scaled_scores"));
   CHECK(app.state().cursor.position() == producer + 1);
