@@ -81,7 +81,7 @@ void StageMatrix::turn_pages(const Panel& panel) {
 }
 
 bool StageMatrix::show_fewer_rows(const Panel& panel) {
-  constexpr int kFewestRows = 4;
+  constexpr int kFewestRows = 8;
   if (!labels_are_tokens(item_.slice.rows) || rows_shown_ <= kFewestRows) return false;
   --rows_shown_;
   turn_pages(panel);
