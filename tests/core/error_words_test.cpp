@@ -1,5 +1,6 @@
 // Every error that the core can return has words in assets/text/en.toml.
 #include "core/temporary_folder.h"
+#include "tests/source_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -20,7 +21,7 @@ std::set<std::string> error_keys() {
   const std::regex pattern(kKey);
   std::set<std::string> keys;
   for (const fs::directory_entry& file :
-       fs::recursive_directory_iterator(fs::path(HEADSCOPE_SOURCE_DIR) / "core")) {
+       fs::recursive_directory_iterator(headscope::tests::source_folder() / "core")) {
     if (file.path().extension() != ".cpp") continue;
     const std::string source = read_text(file.path());
     for (std::sregex_iterator match(source.begin(), source.end(), pattern), end; match != end; ++match)
@@ -42,7 +43,7 @@ std::string find_entry(const std::string& words, const std::string& key) {
 }  // namespace
 
 TEST_CASE("every error of the core has words and a hint", "[core][text]") {
-  const std::string words = read_text(fs::path(HEADSCOPE_SOURCE_DIR) / "assets/text/en.toml");
+  const std::string words = read_text(headscope::tests::source_folder() / "assets/text/en.toml");
   const std::set<std::string> keys = error_keys();
   CHECK(keys.size() > 50);  // else the search itself is broken
   for (const std::string& key : keys) {

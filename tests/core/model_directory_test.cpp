@@ -2,6 +2,7 @@
 #include "core/formats/model_directory.h"
 #include "core/formats/atomic_file.h"
 #include "core/temporary_folder.h"
+#include "tests/source_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -109,7 +110,7 @@ TEST_CASE("the reference cases are read", "[core][model_directory]") {
        {"decoder_attention_only", "decoder_attention_only_learned", "decoder_attention_only_scaled"}) {
     INFO(name);
     const Result<StoredModel> model =
-        read_model_directory(fs::path(HEADSCOPE_SOURCE_DIR) / "tests/golden" / name);
+        read_model_directory(headscope::tests::source_folder() / "tests/golden" / name);
     REQUIRE(model);
     CHECK_FALSE(model->vocabulary);
     CHECK(model->warnings.empty());

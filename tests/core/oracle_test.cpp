@@ -6,6 +6,7 @@
 #include "core/formats/token_batch.h"
 #include "core/formats/trace_file.h"
 #include "tests/core/temporary_folder.h"
+#include "tests/source_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -19,7 +20,7 @@ namespace headscope::core {
 namespace {
 
 std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "tests/golden" / name;
+  return headscope::tests::source_folder() / "tests/golden" / name;
 }
 
 /// The trace of a case, written to a file and read back.

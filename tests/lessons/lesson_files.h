@@ -4,6 +4,7 @@
 #include "lessons/check.h"
 #include "lessons/lesson.h"
 #include "lessons/library.h"
+#include "tests/source_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -13,9 +14,7 @@
 
 namespace headscope::test {
 
-inline std::filesystem::path source_folder() {
-  return HEADSCOPE_SOURCE_DIR;
-}
+using headscope::tests::source_folder;
 inline std::filesystem::path assets() {
   return source_folder() / "assets";
 }

@@ -4,6 +4,7 @@
 
 #include "simulator/app.h"
 #include "tests/simulator/null_backend.h"
+#include "tests/source_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -13,9 +14,7 @@
 
 namespace headscope::simulator::test {
 
-inline std::filesystem::path source_folder() {
-  return HEADSCOPE_SOURCE_DIR;
-}
+using headscope::tests::source_folder;
 
 inline AppState open_shipped(const std::string& lesson) {
   core::Result<AppState> state =

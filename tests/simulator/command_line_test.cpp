@@ -2,6 +2,7 @@
 #include "tests/simulator/program.h"
 
 #include "core/formats/safetensors.h"
+#include "tests/source_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -13,8 +14,10 @@ using namespace headscope;
 using namespace headscope::simulator::test;
 using Catch::Matchers::Contains;
 
-const std::string kLesson = HEADSCOPE_SOURCE_DIR "/tests/simulator/data/99_terminal.md";
-const std::string kGolden = HEADSCOPE_SOURCE_DIR "/tests/golden/decoder_attention_only";
+const std::string kLesson =
+    (headscope::tests::source_folder() / "tests/simulator/data/99_terminal.md").string();
+const std::string kGolden =
+    (headscope::tests::source_folder() / "tests/golden/decoder_attention_only").string();
 const std::string kScores = "decoder.block0.self_attention.scores";
 
 /// Refused: nothing on standard output, one line of error that says all of `parts`, status 2.
@@ -109,7 +112,8 @@ TEST_CASE("data folders that hold no data are named", "[simulator][command_line]
   CHECK(ran.status != 0);
   CHECK_THAT(ran.errors, Contains(scratch.path().string()) && Contains("HEADSCOPE_DATA"));
   const Ran found =
-      run_program({"lesson", "list"}, "", std::string("HEADSCOPE_DATA=") + quoted(HEADSCOPE_SOURCE_DIR));
+      run_program({"lesson", "list"}, "",
+                  std::string("HEADSCOPE_DATA=") + quoted(headscope::tests::source_folder().string()));
   CHECK(found.status == 0);
 }
 

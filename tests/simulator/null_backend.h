@@ -5,6 +5,7 @@
 #include "simulator/painter.h"
 #include "simulator/theme.h"
 #include "simulator/widgets/interaction.h"
+#include "tests/source_folder.h"
 
 #include <imgui.h>
 
@@ -18,7 +19,7 @@ namespace headscope::simulator::test {
 
 /// The shipped theme; throws with the error's key if it does not load.
 inline Theme shipped_theme(Variant variant = Variant::light) {
-  core::Result<Theme> theme = load_theme(std::string(HEADSCOPE_SOURCE_DIR) + "/assets/theme.toml", variant);
+  core::Result<Theme> theme = load_theme(headscope::tests::source_folder() / "assets/theme.toml", variant);
   if (!theme) throw std::runtime_error(theme.error().key + " " + theme.error().where);
   return *theme;
 }

@@ -7,6 +7,7 @@
 
 #include "lessons/number_format.h"
 #include "tests/simulator/program.h"
+#include "tests/source_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -20,7 +21,7 @@ using namespace headscope::simulator::terminal;
 using Catch::Matchers::Contains;
 using test::lines_of;
 
-const std::filesystem::path kSource = HEADSCOPE_SOURCE_DIR;
+const std::filesystem::path kSource = headscope::tests::source_folder();
 const std::filesystem::path kLesson = kSource / "tests" / "simulator" / "data" / "99_terminal.md";
 
 Words english() {

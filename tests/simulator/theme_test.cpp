@@ -2,6 +2,7 @@
 #include "simulator/theme.h"
 
 #include "simulator/null_backend.h"
+#include "tests/source_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -15,7 +16,7 @@ using namespace headscope;
 using namespace headscope::simulator;
 
 std::string shipped_text() {
-  std::ifstream stream(std::string(HEADSCOPE_SOURCE_DIR) + "/assets/theme.toml");
+  std::ifstream stream(headscope::tests::source_folder() / "assets/theme.toml");
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
