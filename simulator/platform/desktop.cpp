@@ -63,12 +63,16 @@ void on_key(GLFWwindow* window, int key, int scancode, int action, int modifiers
   on_input(window);
 }
 
-/// Tells ImGui of the keys, one event a key and frame: where a frame is slow, press and release come
-/// together, and ImGui before 1.87 would see neither.
+/// Tells ImGui of the keys, one event a key and frame, and no release after a press: where a frame is slow,
+/// press and release come together, and ImGui before 1.87 would see neither, or Z without its Ctrl.
 void deliver_keys(GLFWwindow* window, Pacing& pacing) {
   std::set<int> told;
-  while (!pacing.keys.empty() && told.insert(pacing.keys.front().key).second) {
+  bool has_press = false;
+  while (!pacing.keys.empty()) {
     const KeyEvent event = pacing.keys.front();
+    if (event.action == GLFW_RELEASE && has_press) return;
+    if (!told.insert(event.key).second) return;
+    has_press |= event.action != GLFW_RELEASE;
     pacing.keys.pop_front();
     ImGui_ImplGlfw_KeyCallback(window, event.key, event.scancode, event.action, event.modifiers);
     pacing.frames_owed = kFramesAfterInput;
@@ -150,6 +154,14 @@ void wait(Pacing& pacing, const NextFrame& next, const Application& application,
 
 core::Result<NextFrame> draw_frame(GLFWwindow* window, ImGuiOnOpenGl& imgui, const Application& application) {
   ImGui_ImplGlfw_NewFrame();
+#if IMGUI_VERSION_NUM < 18700
+  // the back end has just asked for the modifiers' state of this moment; where press and release came
+  // together that is up again, though ImGui was told of the press alone
+  ImGuiIO& io = ImGui::GetIO();
+  io.KeyCtrl = io.KeysDown[GLFW_KEY_LEFT_CONTROL] || io.KeysDown[GLFW_KEY_RIGHT_CONTROL];
+  io.KeyShift = io.KeysDown[GLFW_KEY_LEFT_SHIFT] || io.KeysDown[GLFW_KEY_RIGHT_SHIFT];
+  io.KeyAlt = io.KeysDown[GLFW_KEY_LEFT_ALT] || io.KeysDown[GLFW_KEY_RIGHT_ALT];
+#endif
   int pixel_width = 0, pixel_height = 0;
   glfwGetFramebufferSize(window, &pixel_width, &pixel_height);
   const ImVec2 size = ImGui::GetIO().DisplaySize;

@@ -111,6 +111,20 @@ click 198 856
 click 110 856
 [ "$(settled)" = "$first" ] || fail "a click on \"previous\" did not bring the stage back"
 
+# a sentence typed over the old one (Ctrl+A), and taken back (Ctrl+Z), as quickly as a hand can
+click 760 26
+xdotool key ctrl+a
+sleep 0.5
+xdotool type --delay 20 "a dog"
+xdotool key Return
+sleep 1
+xdotool mousemove 1000 30
+[ "$(settled)" != "$first" ] || fail "a typed sentence did not change the stage"
+click 1000 700
+xdotool key ctrl+z Escape
+xdotool mousemove 1000 30
+[ "$(settled)" = "$first" ] || fail "Ctrl+Z did not bring the old sentence's stage back"
+
 # closed as a window manager closes it: a WM_DELETE_WINDOW message
 python3 - "$window" <<'PYTHON'
 import ctypes, sys
@@ -136,4 +150,4 @@ for _ in $(seq 50); do kill -0 "$window_program" 2>/dev/null || break; sleep 0.1
 kill -0 "$window_program" 2>/dev/null && fail "a closed window did not end the program"
 wait "$window_program" || fail "a closed window ended with status $?"
 window_program=""
-echo "the window opened, slept, and stepped by keys and clicks"
+echo "the window opened, slept, stepped by keys and clicks, and took a typed sentence and its undo"
