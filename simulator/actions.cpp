@@ -62,7 +62,7 @@ class Applier {
       next.edits.erase(place);
     else
       next.edits[place] = action.value;
-    change(std::move(next));
+    change(next);
   }
   void operator()(const Undo&) { travel(state_.undo, state_.redo); }
   void operator()(const Redo&) { travel(state_.redo, state_.undo); }
@@ -153,7 +153,7 @@ class Applier {
     return edits;
   }
 
-  void change(Document next) {
+  void change(const Document& next) {
     const Document before = state_.document();
     if (next == before) return;
     if (!put(next)) return;

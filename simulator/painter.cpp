@@ -205,11 +205,11 @@ void Painter::dashed_line(ImVec2 from, ImVec2 to, ImU32 colour, float width, Das
   if (length <= 0) return;
   // whole periods, ending on a dash: corners of frames stay closed
   const float on = px(dash.on), off = px(dash.off);
-  const float n = std::max(1.0F, std::round((length + off) / (on + off)));
-  const float period = (length + off) / n, drawn = period * on / (on + off);
+  const int n = std::max(1, static_cast<int>(std::lround((length + off) / (on + off))));
+  const float period = (length + off) / static_cast<float>(n), drawn = period * on / (on + off);
   const ImVec2 step = {(to.x - from.x) / length, (to.y - from.y) / length};
-  for (float i = 0; i < n; ++i) {
-    const float begin = i * period, end = std::min(length, begin + drawn);
+  for (int i = 0; i < n; ++i) {
+    const float begin = static_cast<float>(i) * period, end = std::min(length, begin + drawn);
     line({from.x + step.x * begin, from.y + step.y * begin}, {from.x + step.x * end, from.y + step.y * end},
          colour, width);
   }
@@ -222,9 +222,12 @@ void Painter::hatch(const Rect& box, ImU32 colour) {
   const auto [least, most] = std::minmax({k_of(box.min.x, box.min.y), k_of(box.max.x, box.min.y),
                                           k_of(box.min.x, box.max.y), k_of(box.max.x, box.max.y)});
   // counted from the screen's corner, so that the lines of neighbouring cells meet
-  for (float k = std::ceil(least / spacing) * spacing; k <= most; k += spacing) {
+  const int first = static_cast<int>(std::ceil(least / spacing)),
+            last = static_cast<int>(std::floor(most / spacing));
+  for (int k = first; k <= last; ++k) {
     Segment inside;
-    if (clip_line(box, angle, k, inside)) list_->AddLine(inside.from, inside.to, colour, width);
+    if (clip_line(box, angle, static_cast<float>(k) * spacing, inside))
+      list_->AddLine(inside.from, inside.to, colour, width);
   }
 }
 
