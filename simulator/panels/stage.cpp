@@ -179,7 +179,7 @@ void draw_scales(Panel& panel, ImVec2 at, float right) {
   }
   const float width = std::min(panel.px(180), (right - at.x) / (has_signed && has_shares ? 2.6f : 1.3f));
   // a note stands beside its bar where there is room for it
-  const auto noted = [&](std::string words) {
+  const auto noted = [&](const std::string& words) {
     const float note = panel.painter().width_of(words, {.type = TypeStyle::small}) + panel.px(60);
     return at.x + width + note <= right ? words : std::string();
   };
