@@ -28,7 +28,8 @@ double count_reals(const Graph& graph, const Sizes& sizes, Role role) {
   for (const TensorSpec& spec : graph.specs()) {
     if (spec.role != role || spec.element != Element::real) continue;
     double count = 1;
-    for (const std::int64_t side : core::bind(spec.shape, sizes).sides()) count *= static_cast<double>(side);
+    const Shape shape = core::bind(spec.shape, sizes);  // sides() is a view into it
+    for (const std::int64_t side : shape.sides()) count *= static_cast<double>(side);
     total += count;
   }
   return total;
