@@ -283,7 +283,8 @@ TEST_CASE("lessons are listed and checked", "[simulator][command_line]") {
   CHECK_THAT(bad.errors, Contains("98_broken.md:") && Contains("scorse"));
 }
 
-TEST_CASE("a screenshot shows more than one colour, the same each time", "[simulator][command_line]") {
+TEST_CASE("a screenshot shows more than one colour, the same each time",
+          "[simulator][command_line][opengl]") {
   const Scratch scratch;
   const auto shoot = [&](const std::string& name, std::vector<std::string> more) {
     std::vector<std::string> arguments{"screenshot", "--lesson", kLesson, "--size", "1280x720"};

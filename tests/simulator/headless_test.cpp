@@ -41,7 +41,7 @@ std::uint32_t pixel(const platform::Image& image, int x, int y) {
 
 }  // namespace
 
-TEST_CASE("a headless picture has the drawn colours where they were drawn", "[simulator][headless]") {
+TEST_CASE("a headless picture has the drawn colours where they were drawn", "[simulator][headless][opengl]") {
   const core::Result<platform::Image> image =
       platform::draw_headless({.width = 200, .height = 100}, two_colours());
   REQUIRE(image);
@@ -56,7 +56,7 @@ TEST_CASE("a headless picture has the drawn colours where they were drawn", "[si
   CHECK(in_the_text.size() >= 2);
 }
 
-TEST_CASE("two headless runs give the same PNG bytes", "[simulator][headless]") {
+TEST_CASE("two headless runs give the same PNG bytes", "[simulator][headless][opengl]") {
   const core::Result<platform::Image> first =
       platform::draw_headless({.width = 320, .height = 180}, two_colours());
   const core::Result<platform::Image> second =
@@ -69,7 +69,7 @@ TEST_CASE("two headless runs give the same PNG bytes", "[simulator][headless]") 
 }
 
 TEST_CASE("a headless run draws on while the application moves, and no further than it may",
-          "[simulator][headless]") {
+          "[simulator][headless][opengl]") {
   int n_drawn = 0;
   platform::Application application = two_colours();
   application.draw = [&](const platform::Frame& frame) {
@@ -85,7 +85,7 @@ TEST_CASE("a headless run draws on while the application moves, and no further t
   CHECK(n_drawn == 50);
 }
 
-TEST_CASE("a headless picture of an impossible size is refused", "[simulator][headless]") {
+TEST_CASE("a headless picture of an impossible size is refused", "[simulator][headless][opengl]") {
   for (const auto& [width, height] : {std::pair{0, 100}, {100, -1}, {4097, 100}, {100, 100000}}) {
     const core::Result<platform::Image> image =
         platform::draw_headless({.width = width, .height = height}, two_colours());
@@ -94,7 +94,7 @@ TEST_CASE("a headless picture of an impossible size is refused", "[simulator][he
   }
 }
 
-TEST_CASE("a PNG that cannot be written says so and leaves nothing", "[simulator][headless]") {
+TEST_CASE("a PNG that cannot be written says so and leaves nothing", "[simulator][headless][opengl]") {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / "headscope-no-such-folder" / "x.png";
   const platform::Image image{.width = 1, .height = 1, .rgba = {1, 2, 3, 255}};

@@ -43,7 +43,7 @@ int largest_difference(ImU32 a, ImU32 b) {
 }
 
 TEST_CASE("a screenshot's cells have the colours of their numbers, in both themes",
-          "[simulator][screenshot]") {
+          "[simulator][screenshot][opengl]") {
   for (const Appearance appearance : {Appearance::light, Appearance::dark}) {
     core::Result<App> app = App::make(test::open_shipped("2"));
     REQUIRE(app);
