@@ -70,7 +70,7 @@ std::vector<std::int64_t> shown_indices(const AppState& state, const SliceSide& 
     for (std::size_t position = 0; position < state.session.n_positions(); ++position)
       indices.push_back(state.session.token_at(position).id);
     std::ranges::sort(indices);
-    indices.erase(std::ranges::unique(indices).begin(), indices.end());
+    indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
     return indices;
   }
   // of the table of positions, those that the sentence takes

@@ -77,6 +77,21 @@ settled() {
   done
   echo "$now"
 }
+# a picture comes when it comes: a sanitized build under load takes seconds
+stage_becomes() {
+  for _ in $(seq 60); do
+    [ "$(stage)" = "$1" ] && return 0
+    sleep 0.3
+  done
+  return 1
+}
+stage_leaves() {
+  for _ in $(seq 60); do
+    [ "$(stage)" != "$1" ] && return 0
+    sleep 0.3
+  done
+  return 1
+}
 click() {
   xdotool mousemove "$1" "$2"
   sleep 0.5
@@ -100,16 +115,16 @@ worked=$(($(ticks) - before))
 xdotool windowfocus --sync "$window"  # without a window manager nobody gives it the keyboard
 xdotool key Next
 title_becomes "step 2 of 2"
-[ "$(settled)" != "$first" ] || fail "PageDown did not change the stage"
+stage_leaves "$first" || fail "PageDown did not change the stage"
 xdotool key Prior
 title_becomes "step 1 of 2"
-[ "$(settled)" = "$first" ] || fail "PageUp did not bring the first step's stage back"
+stage_becomes "$first" || fail "PageUp did not bring the first step's stage back"
 
 # clicks: the transport's next and previous operation
 click 198 856
-[ "$(settled)" != "$first" ] || fail "a click on \"next\" did not change the stage"
+stage_leaves "$first" || fail "a click on \"next\" did not change the stage"
 click 110 856
-[ "$(settled)" = "$first" ] || fail "a click on \"previous\" did not bring the stage back"
+stage_becomes "$first" || fail "a click on \"previous\" did not bring the stage back"
 
 # a sentence typed over the old one (Ctrl+A), and taken back (Ctrl+Z), as quickly as a hand can
 click 760 26
@@ -119,11 +134,11 @@ xdotool type --delay 20 "a dog"
 xdotool key Return
 sleep 1
 xdotool mousemove 1000 30
-[ "$(settled)" != "$first" ] || fail "a typed sentence did not change the stage"
+stage_leaves "$first" || fail "a typed sentence did not change the stage"
 click 1000 700
 xdotool key ctrl+z Escape
 xdotool mousemove 1000 30
-[ "$(settled)" = "$first" ] || fail "Ctrl+Z did not bring the old sentence's stage back"
+stage_becomes "$first" || fail "Ctrl+Z did not bring the old sentence's stage back"
 
 # closed as a window manager closes it: a WM_DELETE_WINDOW message
 python3 - "$window" <<'PYTHON'
