@@ -1,13 +1,9 @@
-// Token batches: from JSON to rows of ids, and from rows to the inputs of a graph.
+// Token batches from JSON, as written. What a model makes of them is in feed.cpp.
 #include "core/formats/token_batch.h"
 
-#include "core/config_names.h"
 #include "core/formats/atomic_file.h"
 #include "core/formats/json.h"
 
-#include <algorithm>
-#include <array>
-#include <cassert>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -17,63 +13,147 @@ namespace headscope::core {
 namespace {
 
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{256} << 20;
-constexpr std::array<std::string_view, 6> kOtherKeys = {"target", "label", "span", "read", "labels", "types"};
+constexpr std::int64_t kLowest = std::numeric_limits<std::int32_t>::min();
+constexpr std::int64_t kHighest = std::numeric_limits<std::int32_t>::max();
 
-/// Errors about one token: its row and position, from 0, among the values.
-Error token_error(std::string key, const std::string& where, std::size_t row, std::size_t position,
-                  std::vector<std::pair<std::string, std::string>> values = {}) {
-  values.insert(values.begin(), {{"row", std::to_string(row)}, {"position", std::to_string(position)}});
-  return {std::move(key), where, std::move(values)};
-}
+/// Reads the lists of one batch. Each reader returns the first error, or none.
+class BatchReader {
+ public:
+  BatchReader(const std::string& where, TokenBatch& batch) : where_(where), batch_(batch) {}
 
-Error id_range_error(const std::string& where, std::size_t row, std::size_t position, std::int64_t id,
-                     std::int64_t highest) {
-  return token_error("batch.id_range", where, row, position,
-                     {{"id", std::to_string(id)}, {"highest", std::to_string(highest)}});
-}
-
-void remove_padding(std::vector<std::int32_t>& row) {
-  while (!row.empty() && row.back() == 0) row.pop_back();
-}
-
-Result<std::vector<std::int32_t>> parse_row(const Json& json, std::size_t row, const std::string& where) {
-  if (!json.array()) return Error{"batch.row_type", where, {{"row", std::to_string(row)}}};
-  std::vector<std::int32_t> ids;
-  ids.reserve(json.array()->size());
-  for (const Json& entry : *json.array()) {
-    const std::int64_t* id = entry.integer();
-    if (!id) return token_error("batch.id_type", where, row, ids.size());
-    constexpr std::int64_t kHighest = std::numeric_limits<std::int32_t>::max();
-    if (*id < 0 || *id > kHighest) return id_range_error(where, row, ids.size(), *id, kHighest);
-    ids.push_back(static_cast<std::int32_t>(*id));
+  std::optional<Error> read(const std::string& key, const Json& json) {
+    if (key == "source") return read_ids(key, json, batch_.source);
+    if (key == "target") return read_ids(key, json, batch_.target);
+    if (key == "types") return read_table(key, json, batch_.types);
+    if (key == "label") return read_numbers(key, json, batch_.label);
+    if (key == "read") return read_numbers(key, json, batch_.read);
+    if (key == "span") return read_spans(json);
+    if (key == "labels") return read_labels(json);
+    return Error{"batch.unknown_key", where_, {{"key", key}}};
   }
-  remove_padding(ids);
-  return ids;
-}
 
-/// The keys besides "source" that a batch must or may have for this configuration.
-std::vector<std::string_view> used_keys(const ModelConfig& config) {
-  std::vector<std::string_view> keys;
-  if (config.architecture == Architecture::encoder_decoder) keys.push_back("target");
-  if (config.objective == Objective::classification) keys.push_back("label");
-  if (config.objective == Objective::span) keys.push_back("span");
-  if (config.objective == Objective::span && config.span_reader == SpanReader::pointer)
-    keys.push_back("read");
-  if (config.objective == Objective::token_classification) keys.push_back("labels");
-  if (config.n_token_types > 0) keys.push_back("types");
-  return keys;
-}
+ private:
+  using Values = std::vector<std::pair<std::string, std::string>>;
 
-/// Whether the row's ids are within the vocabulary, and padding stands at its end only.
-std::optional<Error> check_ids(const std::vector<std::int32_t>& row, std::size_t r, std::int64_t vocab_size,
-                               const std::string& where) {
-  for (std::size_t position = 0; position < row.size(); ++position) {
-    if (row[position] == 0) return token_error("batch.padding_inside", where, r, position);
-    if (row[position] < 0 || row[position] >= vocab_size)
-      return id_range_error(where, r, position, row[position], vocab_size - 1);
+  Error error(std::string name, const std::string& key, std::size_t row, Values more = {}) const {
+    more.insert(more.begin(), {{"key", key}, {"row", std::to_string(row)}});
+    return {std::move(name), where_, std::move(more)};
   }
-  return std::nullopt;
-}
+  static Values range(std::int64_t value) {
+    return {{"value", std::to_string(value)},
+            {"lowest", std::to_string(kLowest)},
+            {"highest", std::to_string(kHighest)}};
+  }
+  static Values at(std::size_t position, Values more = {}) {
+    more.insert(more.begin(), {"position", std::to_string(position)});
+    return more;
+  }
+
+  /// The elements of a key's list, or the error that it is none.
+  Result<const JsonArray*> list(const std::string& key, const Json& json) const {
+    if (!json.array()) return Error{"batch.list_type", where_, {{"key", key}}};
+    return json.array();
+  }
+
+  /// [[number, …], …]
+  std::optional<Error> read_table(const std::string& key, const Json& json,
+                                  std::vector<std::vector<std::int32_t>>& rows) const {
+    const Result<const JsonArray*> list = this->list(key, json);
+    if (!list) return list.error();
+    for (const Json& row : **list) {
+      const std::size_t r = rows.size();
+      if (!row.array()) return error("batch.row_type", key, r);
+      std::vector<std::int32_t>& numbers = rows.emplace_back();
+      if (std::optional<Error> wrong = read_row(key, r, std::nullopt, *row.array(), numbers)) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  /// Whole numbers of 32 bits; `position` is that of all of them, else each has its own.
+  std::optional<Error> read_row(const std::string& key, std::size_t row, std::optional<std::size_t> position,
+                                const JsonArray& list, std::vector<std::int32_t>& numbers) const {
+    numbers.reserve(list.size());
+    const bool has_ids = key == "source" || key == "target";
+    for (const Json& entry : list) {
+      const std::size_t place = position.value_or(numbers.size());
+      const std::int64_t* number = entry.integer();
+      if (!number) return error("batch.number_type", key, row, at(place));
+      if (has_ids && (*number < 0 || *number > kHighest))
+        return error("batch.id_range", key, row,
+                     at(place, {{"id", std::to_string(*number)}, {"highest", std::to_string(kHighest)}}));
+      if (*number < kLowest || *number > kHighest)
+        return error("batch.number_range", key, row, at(place, range(*number)));
+      numbers.push_back(static_cast<std::int32_t>(*number));
+    }
+    return std::nullopt;
+  }
+
+  /// A table of token ids, padding at the end of its rows left out.
+  std::optional<Error> read_ids(const std::string& key, const Json& json,
+                                std::vector<std::vector<std::int32_t>>& rows) const {
+    std::optional<Error> wrong = read_table(key, json, rows);
+    for (std::vector<std::int32_t>& row : rows)
+      while (!row.empty() && row.back() == 0) row.pop_back();
+    return wrong;
+  }
+
+  /// [number, …], one a row
+  std::optional<Error> read_numbers(const std::string& key, const Json& json,
+                                    std::vector<std::int32_t>& numbers) const {
+    const Result<const JsonArray*> list = this->list(key, json);
+    if (!list) return list.error();
+    for (const Json& entry : **list) {
+      const std::int64_t* number = entry.integer();
+      if (!number) return error("batch.row_number_type", key, numbers.size());
+      if (*number < kLowest || *number > kHighest)
+        return error("batch.row_range", key, numbers.size(), range(*number));
+      numbers.push_back(static_cast<std::int32_t>(*number));
+    }
+    return std::nullopt;
+  }
+
+  /// [[start, end], …]
+  std::optional<Error> read_spans(const Json& json) const {
+    const Result<const JsonArray*> list = this->list("span", json);
+    if (!list) return list.error();
+    for (const Json& row : **list) {
+      const std::size_t r = batch_.span.size();
+      std::vector<std::int32_t> edges;
+      if (!row.array() || row.array()->size() != 2) return error("batch.span_type", "span", r);
+      for (const Json& edge : *row.array()) {
+        const std::int64_t* number = edge.integer();
+        if (!number) return error("batch.span_type", "span", r);
+        if (*number < kLowest || *number > kHighest)
+          return error("batch.row_range", "span", r, range(*number));
+        edges.push_back(static_cast<std::int32_t>(*number));
+      }
+      batch_.span.push_back({edges[0], edges[1]});
+    }
+    return std::nullopt;
+  }
+
+  /// [[[class, …], …], …]: row, position, output
+  std::optional<Error> read_labels(const Json& json) const {
+    const Result<const JsonArray*> list = this->list("labels", json);
+    if (!list) return list.error();
+    for (const Json& row : **list) {
+      const std::size_t r = batch_.labels.size();
+      if (!row.array()) return error("batch.row_type", "labels", r);
+      std::vector<std::vector<std::int32_t>>& positions = batch_.labels.emplace_back();
+      for (const Json& labels : *row.array()) {
+        const std::size_t position = positions.size();
+        if (!labels.array()) return error("batch.labels_type", "labels", r, at(position));
+        std::vector<std::int32_t>& classes = positions.emplace_back();
+        if (std::optional<Error> wrong = read_row("labels", r, position, *labels.array(), classes))
+          return wrong;
+      }
+    }
+    return std::nullopt;
+  }
+
+  const std::string& where_;
+  TokenBatch& batch_;
+};
 
 }  // namespace
 
@@ -83,20 +163,10 @@ Result<TokenBatch> parse_token_batch(const std::string& text, const std::string&
   const JsonObject* object = json->object();
   if (!object) return Error{"batch.type", where};
   TokenBatch batch;
-  for (const auto& [key, value] : *object) {
-    if (key == "source") continue;
-    if (std::find(kOtherKeys.begin(), kOtherKeys.end(), key) == kOtherKeys.end())
-      return Error{"batch.unknown_key", where, {{"key", key}}};
-    batch.other_keys.push_back(key);
-  }
-  const Json* source = find_member(*object, "source");
-  if (!source) return Error{"batch.key", where, {{"key", "source"}}};
-  if (!source->array()) return Error{"batch.source_type", where};
-  for (const Json& row : *source->array()) {
-    Result<std::vector<std::int32_t>> ids = parse_row(row, batch.source.size(), where);
-    if (!ids) return ids.error();
-    batch.source.push_back(std::move(*ids));
-  }
+  BatchReader reader(where, batch);
+  for (const auto& [key, value] : *object)
+    if (std::optional<Error> error = reader.read(key, value)) return std::move(*error);
+  if (!find_member(*object, "source")) return Error{"batch.key", where, {{"key", "source"}}};
   return batch;
 }
 
@@ -105,62 +175,5 @@ Result<TokenBatch> read_token_batch(const std::filesystem::path& path) {
   if (!text) return text.error();
   return parse_token_batch(*text, path.string());
 }
-
-Result<FedBatch> feed(const TokenBatch& batch, const ModelConfig& config, const std::string& where) {
-  if (const std::vector<std::string_view> keys = used_keys(config); !keys.empty())
-    return Error{"batch.unsupported_key", where, {{"key", std::string(keys.front())}}};
-
-  const std::size_t n_ahead = config.objective == Objective::language_model ? 1 : 0;  // predicted, not fed
-  std::size_t n_longest = 0;
-  bool has_token = false;
-  for (std::size_t r = 0; r < batch.source.size(); ++r) {
-    std::vector<std::int32_t> row = batch.source[r];
-    remove_padding(row);  // a batch made in memory may still have it
-    if (std::optional<Error> error = check_ids(row, r, config.vocab_size, where)) return std::move(*error);
-    has_token = has_token || !row.empty();
-    const std::size_t n_fed = row.size() - std::min(row.size(), n_ahead);
-    if (n_fed > static_cast<std::size_t>(config.max_tokens))
-      return Error{"batch.too_long",
-                   where,
-                   {{"row", std::to_string(r)},
-                    {"length", std::to_string(n_fed)},
-                    {"highest", std::to_string(config.max_tokens)}}};
-    n_longest = std::max(n_longest, n_fed);
-  }
-  if (!has_token) return Error{"batch.empty", where};
-  if (n_longest == 0) return Error{"batch.nothing_to_predict", where};
-
-  FedBatch fed;
-  fed.sizes = {static_cast<std::int64_t>(batch.source.size()), static_cast<std::int64_t>(n_longest), 0};
-  fed.ids.assign(batch.source.size() * n_longest, 0);
-  fed.targets.assign(fed.ids.size(), -1);
-  for (std::size_t r = 0; r < batch.source.size(); ++r) {
-    std::vector<std::int32_t> row = batch.source[r];
-    remove_padding(row);
-    const std::size_t n_fed = row.size() - std::min(row.size(), n_ahead);
-    for (std::size_t i = 0; i < n_fed; ++i) {
-      fed.ids[r * n_longest + i] = row[i];
-      if (n_ahead == 1) fed.targets[r * n_longest + i] = row[i + 1];
-    }
-    fed.lengths.push_back(static_cast<std::int32_t>(n_fed));
-  }
-  return fed;
-}
-
-template <class T>
-void set_inputs(const Graph& graph, Workspace<T>& workspace, const FedBatch& batch) {
-  workspace.bind(graph, batch.sizes);
-  const auto copy = [&workspace](const std::vector<std::int32_t>& from, TensorId to) {
-    const std::span<std::int32_t> numbers = workspace.integers(to);
-    assert(numbers.size() == from.size());
-    std::copy(from.begin(), from.end(), numbers.begin());
-  };
-  const Inputs inputs = find_inputs(graph);
-  copy(batch.ids, inputs.ids);
-  copy(batch.lengths, inputs.lengths);
-  if (inputs.targets) copy(batch.targets, *inputs.targets);
-}
-template void set_inputs(const Graph&, Workspace<float>&, const FedBatch&);
-template void set_inputs(const Graph&, Workspace<double>&, const FedBatch&);
 
 }  // namespace headscope::core
