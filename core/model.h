@@ -16,8 +16,6 @@ enum class Architecture : std::uint8_t { encoder, decoder, encoder_decoder };
 enum class Objective : std::uint8_t { language_model, classification, span, token_classification, none };
 enum class Positions : std::uint8_t { learned, sinusoidal, none, relative };
 enum class Norm : std::uint8_t { pre, post, none };
-enum class Activation : std::uint8_t { relu, gelu, gelu_tanh };
-enum class Pooling : std::uint8_t { mean, first };
 enum class SpanReader : std::uint8_t { token, pointer };
 
 /// How text becomes tokens (docs/model-format.md, section 1).
@@ -63,23 +61,44 @@ struct ModelConfig {
 /// config.too_many_parameters (2^31 or more). `d_head` must be set here; only config.json may leave it out.
 Result<void> validate(const ModelConfig& config, const std::string& where);
 
-/// Builds the graph of a valid configuration. This version builds attention-only encoders (objective none)
-/// and decoders (language_model, none) without layer norm; anything else of the format is an Error that names
-/// the key.
-Result<Graph> build_graph(const ModelConfig& config, const std::string& where);
+/// What training adds to a model's graph; the format knows neither.
+struct GraphOptions {
+  double dropout = 0;  // of attention weights and of each sub-layer's output; above 0, the masks are tensors
+  double label_smoothing = 0;  // of every cross-entropy
+};
 
-/// The inputs of a built graph, by their fixed names.
+/// Builds the graph of a valid configuration: every tensor of docs/model-format.md, sections 2 and 3, and
+/// what lies between them. The operations before and including that of `probabilities` do not depend on
+/// targets. Errors: config.fraction (key: dropout, label_smoothing; not in [0, 1)).
+Result<Graph> build_graph(const ModelConfig& config, const std::string& where,
+                          const GraphOptions& options = {});
+
+/// The inputs of a built graph, by their fixed names; those that the configuration does not need are none.
 struct Inputs {
-  TensorId ids;                     // "source.ids" [n_batch, i]
-  TensorId lengths;                 // "source.lengths" [n_batch]
-  std::optional<TensorId> targets;  // "source.targets" [n_batch, i], where there is a loss
+  TensorId ids;                            // "source.ids" [n_batch, i]
+  TensorId lengths;                        // "source.lengths" [n_batch]
+  std::optional<TensorId> types;           // "source.types" [n_batch, i]
+  std::optional<TensorId> target_ids;      // "target.ids" [n_batch, i], encoder-decoder
+  std::optional<TensorId> target_lengths;  // "target.lengths" [n_batch]
+  std::optional<TensorId> target_types;    // "target.types" [n_batch, i]
+  std::optional<TensorId> read;            // "read" [n_batch], span_reader pointer
+  /// What is predicted, -1 where nothing is: "source.targets" or "target.targets" [n_batch, i] of a language
+  /// model, "label" [n_batch], "span" [n_batch, 2], "labels" [n_batch, i, n_outputs].
+  std::optional<TensorId> targets;
 };
 Inputs find_inputs(const Graph& graph);
 
-/// Draws every parameter from its own stream of `seed`: matrices N(0, 1/fan_in), embeddings N(0,
-/// embedding_deviation²), biases 0. Float and double get the same numbers up to rounding.
+/// Draws every parameter from its own stream of `seed`: matrices N(0, 1/fan_in), embeddings (of tokens,
+/// positions, token types) N(0, embedding_deviation²); biases, offsets and relative biases are 0, gains 1.
+/// Float and double get the same numbers up to rounding.
 template <class T>
 void initialise_parameters(const Graph& graph, Workspace<T>& workspace, std::uint64_t seed,
                            double embedding_deviation);
+
+/// Gives every head of each attention the first head's numbers: its slices of w_query, w_key, w_value,
+/// w_output, of their biases and of relative_bias. Then adds N(0, noise²) to each of those numbers, drawn
+/// from the tensor's own stream of `seed`, where noise is above 0.
+template <class T>
+void equalise_heads(const Graph& graph, Workspace<T>& workspace, double noise, std::uint64_t seed);
 
 }  // namespace headscope::core
