@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace headscope::core {
 
@@ -194,6 +195,41 @@ StoredTensor read_tensor(Entry entry, std::string_view data) {
   return tensor;
 }
 
+/// Builds a file's header, tensor by tensor.
+class HeaderWriter {
+ public:
+  void add(const std::string& name, StoredType type, std::span<const std::int64_t> shape,
+           std::size_t n_values) {
+    const std::uint64_t end = offset_ + n_values * width(type);
+    const std::int64_t offsets[] = {static_cast<std::int64_t>(offset_), static_cast<std::int64_t>(end)};
+    header_.append(header_.empty() ? "{" : ",").append(quote_json(name));
+    header_.append(R"(:{"dtype":)").append(type == StoredType::f32 ? R"("F32")" : R"("F64")");
+    header_.append(R"(,"shape":)").append(format_list(shape));
+    header_.append(R"(,"data_offsets":)").append(format_list(offsets)).append("}");
+    offset_ = end;
+  }
+  /// The file's bytes up to the data, with room for it.
+  std::string start_file() {
+    header_.append(header_.empty() ? "{}" : "}");
+    header_.resize((header_.size() + 7) / 8 * 8, ' ');  // the data then starts on a multiple of 8
+    std::string bytes;
+    bytes.reserve(kLengthBytes + header_.size() + static_cast<std::size_t>(offset_));
+    append_little_endian(bytes, std::uint64_t{header_.size()});
+    return bytes += header_;
+  }
+
+ private:
+  std::string header_;
+  std::uint64_t offset_ = 0;
+};
+
+void append_number(std::string& bytes, float value) {
+  append_little_endian(bytes, std::bit_cast<std::uint32_t>(value));
+}
+void append_number(std::string& bytes, double value) {
+  append_little_endian(bytes, std::bit_cast<std::uint64_t>(value));
+}
+
 }  // namespace
 
 Result<StoredTensors> parse_safetensors(std::string_view bytes, const std::string& where) {
@@ -224,38 +260,49 @@ Result<StoredTensors> read_safetensors(const std::filesystem::path& path) {
 }
 
 std::string format_safetensors(const std::vector<std::pair<std::string, StoredTensor>>& tensors) {
-  std::string header;
-  std::uint64_t offset = 0;
+  HeaderWriter header;
   for (const auto& [name, tensor] : tensors) {
     assert(product(tensor.shape) == tensor.values.size());
-    const std::uint64_t end = offset + tensor.values.size() * width(tensor.type);
-    const std::int64_t offsets[] = {static_cast<std::int64_t>(offset), static_cast<std::int64_t>(end)};
-    header.append(header.empty() ? "{" : ",").append(quote_json(name));
-    header.append(R"(:{"dtype":)").append(tensor.type == StoredType::f32 ? R"("F32")" : R"("F64")");
-    header.append(R"(,"shape":)").append(format_list(tensor.shape));
-    header.append(R"(,"data_offsets":)").append(format_list(offsets)).append("}");
-    offset = end;
+    header.add(name, tensor.type, tensor.shape, tensor.values.size());
   }
-  header.append(header.empty() ? "{}" : "}");
-  header.resize((header.size() + 7) / 8 * 8, ' ');  // the data then starts on a multiple of 8
-
-  std::string bytes;
-  bytes.reserve(kLengthBytes + header.size() + static_cast<std::size_t>(offset));
-  append_little_endian(bytes, std::uint64_t{header.size()});
-  bytes += header;
+  std::string bytes = header.start_file();
   for (const auto& [name, tensor] : tensors)
     for (const double value : tensor.values) {
       if (tensor.type == StoredType::f32)
-        append_little_endian(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+        append_number(bytes, static_cast<float>(value));
       else
-        append_little_endian(bytes, std::bit_cast<std::uint64_t>(value));
+        append_number(bytes, value);
     }
+  return bytes;
+}
+
+std::string format_safetensors_views(std::span<const TensorView> tensors) {
+  HeaderWriter header;
+  for (const TensorView& tensor : tensors)
+    std::visit(
+        [&]<class T>(std::span<const T> values) {
+          assert(product(tensor.shape) == values.size());
+          header.add(tensor.name, std::is_same_v<T, float> ? StoredType::f32 : StoredType::f64, tensor.shape,
+                     values.size());
+        },
+        tensor.values);
+  std::string bytes = header.start_file();
+  for (const TensorView& tensor : tensors)
+    std::visit(
+        [&bytes](auto values) {
+          for (const auto value : values) append_number(bytes, value);
+        },
+        tensor.values);
   return bytes;
 }
 
 Result<void> write_safetensors(const std::filesystem::path& path,
                                const std::vector<std::pair<std::string, StoredTensor>>& tensors) {
   return write_file_atomically(path, format_safetensors(tensors));
+}
+
+Result<void> write_safetensors_views(const std::filesystem::path& path, std::span<const TensorView> tensors) {
+  return write_file_atomically(path, format_safetensors_views(tensors));
 }
 
 }  // namespace headscope::core

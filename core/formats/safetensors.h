@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace headscope::core {
@@ -40,12 +41,22 @@ Result<StoredTensors> read_safetensors(const std::filesystem::path& path);
 /// The same from bytes in memory; `where` names them in errors.
 Result<StoredTensors> parse_safetensors(std::string_view bytes, const std::string& where);
 
+/// A tensor to be written, where its numbers lie: F32 for float, F64 for double.
+struct TensorView {
+  std::string name;
+  std::vector<std::int64_t> shape = {};
+  std::variant<std::span<const float>, std::span<const double>> values = {};  // row-major
+};
+
 /// The bytes of a file that holds `tensors` in this order; header padded with spaces to a multiple of 8.
 /// Preconditions: names are different, each tensor has as many values as its shape says.
 std::string format_safetensors(const std::vector<std::pair<std::string, StoredTensor>>& tensors);
+/// The same from views: takes the file's own bytes, and no copy of the numbers besides.
+std::string format_safetensors_views(std::span<const TensorView> tensors);
 
 /// format_safetensors() into a file, atomically. Errors: those of write_file_atomically().
 Result<void> write_safetensors(const std::filesystem::path& path,
                                const std::vector<std::pair<std::string, StoredTensor>>& tensors);
+Result<void> write_safetensors_views(const std::filesystem::path& path, std::span<const TensorView> tensors);
 
 }  // namespace headscope::core

@@ -1,24 +1,24 @@
-// A forward pass as a file: what `headscope trace` writes.
+// A forward pass, and the backward pass where it has run, as a file: what `headscope trace` writes.
 #pragma once
 
+#include "core/formats/safetensors.h"
 #include "core/result.h"
 #include "core/trace.h"
 
-#include <cstddef>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace headscope::core {
 
-/// The activations that a trace file holds, in the graph's order: every name (aliases too) whose tensor is
-/// computed before the cursor. Inputs and parameters are not among them.
+/// What a trace file holds, in the graph's order, under every name (aliases too): the activations that are
+/// computed before the cursor, and `grad.NAME` for each activation and parameter whose gradient is complete
+/// there. Inputs and the parameters themselves are not among them. The views hold while the workspace does.
 template <class T>
-std::vector<std::pair<std::string, TensorId>> traced_tensors(const Trace<T>& trace);
+std::vector<TensorView> traced_tensors(const Trace<T>& trace);
 
 /// Writes them as safetensors, F32 for float and F64 for double; docs/model-format.md, section 3, names them.
-/// Errors: those of write_safetensors().
+/// Errors: those of write_safetensors_views().
 template <class T>
 Result<void> write_trace(const std::filesystem::path& path, const Trace<T>& trace);
 

@@ -153,6 +153,16 @@ TEST_CASE("a safetensors file is laid out byte by byte as the format says", "[co
   CHECK(key_of(format_safetensors({})) == "accepted");
 }
 
+TEST_CASE("views are written as the tensors that they show", "[core][safetensors]") {
+  const std::vector<float> single = {1, -2, 0.1F};
+  const std::vector<double> twofold = {1, -2, 0.1};
+  const std::vector<TensorView> views = {{"a", {3, 1}, std::span(single)}, {"b", {3}, std::span(twofold)}};
+  CHECK(format_safetensors_views(views) ==
+        format_safetensors(
+            {{"a", {StoredType::f32, {3, 1}, {1, -2, 0.1F}}}, {"b", {StoredType::f64, {3}, {1, -2, 0.1}}}}));
+  CHECK(format_safetensors_views({}) == format_safetensors({}));
+}
+
 TEST_CASE("metadata, tensors in any order of bytes and padding are accepted", "[core][safetensors]") {
   const std::string header = R"({"__metadata__":{"format":"pt"},"b":)" + entry("[1]", "[4,8]") + R"(,"a":)" +
                              entry("[1]", "[0,4]") + "}   \n";
