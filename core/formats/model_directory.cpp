@@ -122,16 +122,26 @@ Result<StoredModel> read_model_directory(const fs::path& directory) {
       read_vocabulary(directory / "vocab.json", config->vocab_size);
   if (!vocabulary) return vocabulary.error();
 
+  Result<std::optional<Vocabulary>> target_vocabulary{std::optional<Vocabulary>()};
+  if (config->architecture == Architecture::encoder_decoder)
+    target_vocabulary = read_vocabulary(directory / "target_vocab.json", config->target_vocab_size);
+  if (!target_vocabulary) return target_vocabulary.error();
+
   std::vector<Error> warnings = find_not_finite(*tensors, tensors_path.string());
-  return StoredModel{std::move(*config), std::move(*graph), std::move(*tensors), std::move(*vocabulary),
+  return StoredModel{std::move(*config),
+                     std::move(*graph),
+                     std::move(*tensors),
+                     std::move(*vocabulary),
+                     std::move(*target_vocabulary),
                      std::move(warnings)};
 }
 
 template <class T>
 Result<void> write_model_directory(const fs::path& directory, const ModelConfig& config, const Graph& graph,
-                                   const Workspace<T>& workspace,
-                                   const std::optional<Vocabulary>& vocabulary) {
+                                   const Workspace<T>& workspace, const std::optional<Vocabulary>& vocabulary,
+                                   const std::optional<Vocabulary>& target_vocabulary) {
   assert(!vocabulary || vocabulary->size() == config.vocab_size);
+  assert(!target_vocabulary || target_vocabulary->size() == config.target_vocab_size);
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) return Error{"file.unwritable", directory.string()};
@@ -147,13 +157,17 @@ Result<void> write_model_directory(const fs::path& directory, const ModelConfig&
   if (Result<void> written = write_safetensors(directory / "model.safetensors", tensors); !written)
     return written;
   if (Result<void> written = write_vocabulary(directory / "vocab.json", vocabulary); !written) return written;
+  if (Result<void> written = write_vocabulary(directory / "target_vocab.json", target_vocabulary); !written)
+    return written;
   // last: a directory whose first writing was cut short has no configuration, and is not read as a model
   return write_file_atomically(directory / "config.json", format_config(config));
 }
 template Result<void> write_model_directory(const fs::path&, const ModelConfig&, const Graph&,
-                                            const Workspace<float>&, const std::optional<Vocabulary>&);
+                                            const Workspace<float>&, const std::optional<Vocabulary>&,
+                                            const std::optional<Vocabulary>&);
 template Result<void> write_model_directory(const fs::path&, const ModelConfig&, const Graph&,
-                                            const Workspace<double>&, const std::optional<Vocabulary>&);
+                                            const Workspace<double>&, const std::optional<Vocabulary>&,
+                                            const std::optional<Vocabulary>&);
 
 template <class T>
 void set_parameters(const StoredModel& model, Workspace<T>& workspace) {

@@ -1,4 +1,5 @@
-// A model directory: config.json, model.safetensors, vocab.json. Read with every check, written atomically.
+// A model directory: config.json, model.safetensors, vocab.json and an encoder-decoder's target_vocab.json.
+// Read with every check, written atomically.
 #pragma once
 
 #include "core/formats/safetensors.h"
@@ -17,14 +18,15 @@ namespace headscope::core {
 struct StoredModel {
   ModelConfig config;
   Graph graph;
-  StoredTensors parameters;              // exactly the graph's parameters, shapes checked
-  std::optional<Vocabulary> vocabulary;  // absent: only token ids can be fed
+  StoredTensors parameters;                     // exactly the graph's parameters, shapes checked
+  std::optional<Vocabulary> vocabulary;         // absent: only token ids can be fed
+  std::optional<Vocabulary> target_vocabulary;  // an encoder-decoder's; absent as above
   std::vector<Error> warnings;  // loaded, and said: model.not_finite, one per tensor (first cell, how many)
 };
 
 /// Errors: model.no_directory, those of read_file, parse_config(), build_graph(), read_safetensors() and
 /// Vocabulary::parse(); model.tensor_missing, model.tensor_unknown, model.tensor_shape, vocabulary.size
-/// (differs from vocab_size). The graph is the one source of names and shapes.
+/// (differs from vocab_size or target_vocab_size). The graph is the one source of names and shapes.
 Result<StoredModel> read_model_directory(const std::filesystem::path& directory);
 
 /// config.json's text to a checked configuration; `d_head` is filled in where it was left out. Keys that no
@@ -38,14 +40,15 @@ Result<ModelConfig> parse_config(const std::string& text, const std::string& whe
 /// config.json's text: parse_config() of it gives an equal configuration.
 std::string format_config(const ModelConfig& config);
 
-/// Writes the three files, each atomically, into the directory (made where it is missing). Parameters come
-/// from the workspace, as F32. Without a vocabulary, a vocab.json that is there is removed: its words are
-/// another model's. Errors: those of write_file_atomically(). Precondition: the vocabulary has vocab_size
-/// tokens.
+/// Writes the files, each atomically, into the directory (made where it is missing). Parameters come from the
+/// workspace, as F32. Without a vocabulary, a vocab.json or target_vocab.json that is there is removed: its
+/// words are another model's. Errors: those of write_file_atomically(). Preconditions: the vocabularies have
+/// vocab_size and target_vocab_size tokens; only an encoder-decoder has the second.
 template <class T>
 Result<void> write_model_directory(const std::filesystem::path& directory, const ModelConfig& config,
                                    const Graph& graph, const Workspace<T>& workspace,
-                                   const std::optional<Vocabulary>& vocabulary);
+                                   const std::optional<Vocabulary>& vocabulary,
+                                   const std::optional<Vocabulary>& target_vocabulary = std::nullopt);
 
 /// Copies the stored numbers into the workspace. Precondition: read_model_directory() made the model.
 template <class T>
