@@ -26,13 +26,15 @@ std::int64_t longest(const ModelConfig& config) {
 }
 
 Sizes session_capacity(const ModelConfig& config) {
-  return {1, longest(config), 0};
+  // a target, where the architecture has one, is the begin token alone
+  return {1, longest(config), config.architecture == Architecture::encoder_decoder ? 1 : 0};
 }
 
 /// How many words fit: what may be fed, less a begin token; a language model's last token is predicted only,
 /// which is the end token where the vocabulary has one.
 std::size_t word_limit(const ModelConfig& config, const Vocabulary& vocabulary) {
-  const bool shifts = config.objective == Objective::language_model;
+  const bool shifts =
+      config.architecture == Architecture::decoder && config.objective == Objective::language_model;
   std::int64_t limit = longest(config) - (vocabulary.begin() ? 1 : 0);
   if (shifts && !vocabulary.end()) ++limit;
   if (!shifts && vocabulary.end()) --limit;
@@ -41,6 +43,41 @@ std::size_t word_limit(const ModelConfig& config, const Vocabulary& vocabulary) 
 
 Error edit_range(const std::string& name, std::int64_t lowest, std::int64_t highest) {
   return {"edit.range", name, {{"lowest", std::to_string(lowest)}, {"highest", std::to_string(highest)}}};
+}
+
+struct Range {
+  std::int64_t lowest = 0, highest = 0;
+};
+
+/// How many there are to choose from where something is predicted.
+std::int64_t n_choices(const ModelConfig& config, const Sizes& sizes) {
+  switch (config.objective) {
+    case Objective::language_model:
+      return config.architecture == Architecture::encoder_decoder ? config.target_vocab_size
+                                                                  : config.vocab_size;
+    case Objective::span:
+      return sizes.source;
+    case Objective::classification:
+    case Objective::token_classification:
+      return config.n_classes;
+    case Objective::none:
+      break;
+  }
+  return 0;
+}
+
+/// What an input's cell may hold.
+Range input_range(const ModelConfig& config, const Inputs& inputs, const Sizes& sizes, TensorId tensor) {
+  if (tensor == inputs.targets) return {-1, n_choices(config, sizes) - 1};
+  // a row without tokens has no mean and no span
+  const bool needs_token =
+      config.objective == Objective::classification || config.objective == Objective::span;
+  if (tensor == inputs.lengths) return {needs_token ? 1 : 0, sizes.source};
+  if (tensor == inputs.target_lengths) return {0, sizes.target};
+  if (tensor == inputs.target_ids) return {0, config.target_vocab_size - 1};
+  if (tensor == inputs.types || tensor == inputs.target_types) return {0, config.n_token_types - 1};
+  if (tensor == inputs.read) return {0, sizes.source - 1};
+  return {0, config.vocab_size - 1};
 }
 
 }  // namespace
@@ -80,6 +117,7 @@ Result<Session> Session::open(const std::filesystem::path& directory, std::strin
   Session session(model->config, model->graph, *model->vocabulary);
   session.warnings_ = model->warnings;
   set_parameters(*model, session.unedited_);
+  if (model->target_vocabulary) session.target_begin_ = model->target_vocabulary->begin();
   if (Result<void> set = session.set(std::move(sentence), {}); !set) return set.error();
   return session;
 }
@@ -88,18 +126,17 @@ Result<void> Session::set(std::string sentence, Edits edits) {
   Result<Sentence> tokens = tokenize(sentence, vocabulary_, config_.tokenizer.value_or(TokenizerConfig{}),
                                      word_limit(config_, vocabulary_));
   if (!tokens) return tokens.error();
-  const TokenBatch batch{{token_row(*tokens, vocabulary_)}};
+  TokenBatch batch{{token_row(*tokens, vocabulary_)}};
+  batch.target_begin = target_begin_;
   Result<FedBatch> fed = feed(batch, config_, kSentence);
   if (!fed) return fed.error();
 
-  Workspace<float> before = workspace_;
-  set_inputs(graph_, workspace_, *fed);
   for (const auto& [place, value] : edits)
-    if (Result<void> valid = check_edit(place.first, place.second, value); !valid) {
-      workspace_ = std::move(before);
+    if (Result<void> valid = check_edit_within(fed->sizes, place.first, place.second, value); !valid)
       return valid.error();
-    }
+  set_inputs(graph_, workspace_, *fed);
   set_inputs(graph_, unedited_, *fed);
+  end_ = forward_end(graph_, *fed);
   text_ = std::move(sentence);
   sentence_ = *std::move(tokens);
   edits_ = std::move(edits);
@@ -142,15 +179,18 @@ double Session::unedited_value(TensorId tensor, const Cell& cell) const {
 }
 
 Result<void> Session::check_edit(TensorId tensor, const Cell& cell, double value) const {
+  return check_edit_within(workspace_.sizes(), tensor, cell, value);
+}
+
+Result<void> Session::check_edit_within(const Sizes& sizes, TensorId tensor, const Cell& cell,
+                                        double value) const {
   const TensorSpec& spec = graph_.spec(tensor);
   if (spec.role == Role::activation) return Error{"edit.activation", spec.name};
-  if (!workspace_.shape(tensor).contains(cell)) return Error{"edit.no_such_cell", spec.name};
+  if (!bind(spec.shape, sizes).contains(cell)) return Error{"edit.no_such_cell", spec.name};
   if (!std::isfinite(value) || !std::isfinite(static_cast<float>(value)))
     return Error{"edit.not_finite", spec.name};
   if (spec.element == Element::real) return {};
-  const Inputs inputs = find_inputs(graph_);
-  const std::int64_t lowest = tensor == inputs.targets ? -1 : 0;
-  const std::int64_t highest = tensor == inputs.lengths ? workspace_.sizes().source : config_.vocab_size - 1;
+  const auto [lowest, highest] = input_range(config_, find_inputs(graph_), sizes, tensor);
   if (value != std::floor(value) || value < static_cast<double>(lowest) ||
       value > static_cast<double>(highest))
     return edit_range(spec.name, lowest, highest);

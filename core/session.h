@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -65,10 +66,13 @@ class Session {
 
   /// Every operation has run; `cursor` says how far the viewer has come.
   Trace<float> trace(Cursor cursor) const { return {graph_, workspace_, cursor}; }
-  Trace<float> trace() const { return trace(Cursor(graph_.operations().size(), graph_.operations().size())); }
+  /// The cursor stands behind the loss, or behind the probabilities where nothing is predicted.
+  Trace<float> trace() const { return trace(Cursor(graph_.operations().size(), end_)); }
 
  private:
   Session(ModelConfig config, Graph graph, Vocabulary vocabulary);
+  /// check_edit() for inputs of these sizes.
+  Result<void> check_edit_within(const Sizes& sizes, TensorId tensor, const Cell& cell, double value) const;
   void compute();
 
   ModelConfig config_;
@@ -82,6 +86,8 @@ class Session {
   Sentence sentence_;
   std::vector<Token> positions_;
   Edits edits_;
+  std::optional<std::int32_t> target_begin_;  // of an encoder-decoder
+  std::size_t end_ = 0;                       // forward_end() of what is fed
 };
 
 }  // namespace headscope::core
