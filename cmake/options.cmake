@@ -2,6 +2,8 @@
 add_library(headscope_options INTERFACE)
 target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
                                                    -Wold-style-cast -Wnon-virtual-dtor
+                                                   # nobody reads errno: roots and logarithms become instructions
+                                                   -fno-math-errno
                                                    # designated initialisers leave fields at their defaults on purpose
                                                    -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

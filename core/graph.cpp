@@ -1,7 +1,6 @@
 #include "core/graph.h"
 
 #include <cassert>
-#include <variant>
 
 namespace headscope::core {
 
@@ -41,43 +40,10 @@ std::optional<std::size_t> Graph::producer(TensorId tensor) const {
   return producers_[tensor.index];
 }
 
-namespace {
-
-struct OperandLister {
-  std::vector<TensorId> operator()(const Lookup& op) const { return {op.ids, op.table}; }
-  std::vector<TensorId> operator()(const SinusoidalPositions&) const { return {}; }
-  std::vector<TensorId> operator()(const AddPositions& op) const { return {op.input, op.positions}; }
-  std::vector<TensorId> operator()(const ProjectHeads& op) const {
-    return with_bias(op.input, op.weight, op.bias);
-  }
-  std::vector<TensorId> operator()(const Scores& op) const { return {op.queries, op.keys}; }
-  std::vector<TensorId> operator()(const ScaleScores& op) const { return {op.input}; }
-  std::vector<TensorId> operator()(const MaskScores& op) const { return {op.input, op.lengths}; }
-  std::vector<TensorId> operator()(const Softmax& op) const { return {op.input}; }
-  std::vector<TensorId> operator()(const MixValues& op) const { return {op.weights, op.values}; }
-  std::vector<TensorId> operator()(const ConcatHeads& op) const { return {op.input}; }
-  std::vector<TensorId> operator()(const Linear& op) const { return with_bias(op.input, op.weight, op.bias); }
-  std::vector<TensorId> operator()(const Add& op) const { return {op.left, op.right}; }
-  std::vector<TensorId> operator()(const CrossEntropy& op) const {
-    return {op.logits, op.probabilities, op.targets};
-  }
-
-  static std::vector<TensorId> with_bias(TensorId input, TensorId weight,
-                                         const std::optional<TensorId>& bias) {
-    std::vector<TensorId> tensors{input, weight};
-    if (bias) tensors.push_back(*bias);
-    return tensors;
-  }
-};
-
-}  // namespace
-
-std::vector<TensorId> operands(const Operation& operation) {
-  return std::visit(OperandLister{}, operation);
-}
-
-TensorId result(const Operation& operation) {
-  return std::visit([](const auto& op) { return op.output; }, operation);
+void Graph::replace_operation(std::size_t index, Operation operation) {
+  assert(operands(operation) == operands(operations_[index]) &&
+         result(operation) == result(operations_[index]));
+  operations_[index] = operation;
 }
 
 Shape bind(const ShapeSpec& spec, const Sizes& sizes) {

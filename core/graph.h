@@ -49,6 +49,9 @@ class Graph {
   std::optional<TensorId> find(std::string_view name) const;
   /// The operation that writes the tensor; none for inputs and parameters.
   std::optional<std::size_t> producer(TensorId tensor) const;
+  /// Puts an operation in another's place: another mask, scale or temperature. Precondition: it reads and
+  /// writes the same tensors.
+  void replace_operation(std::size_t index, Operation operation);
 
  private:
   std::vector<TensorSpec> specs_;

@@ -1,37 +1,336 @@
+// Products by a register-tiled kernel. Written here rather than taken from a library since libraries choose
+// their kernels, and with them the order of a cell's sum, by where a column stands (docs/adr/0005).
 #include "core/matrix.h"
 
-#include <Eigen/Core>
+#include "core/aligned.h"
+#include "core/simd.h"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
+#include <utility>
 
 namespace headscope::core {
 namespace {
 
+/// The summed index in blocks of this many: a panel of the right matrix then stays in the second-level cache.
+constexpr std::int64_t kDepth = 512;
+
+/// The widest panel, in vectors, and the rows of a tile for each width: as many sums as registers hold,
+/// beside a row of the panel and one number of the left matrix.
+constexpr std::size_t kWidest = kVectorRegisters >= 32 ? 4 : 2;
+constexpr std::int64_t tile_rows(std::size_t vectors) {
+  if (kVectorRegisters >= 32) return vectors == 4 ? 6 : 12;
+  return vectors == 2 ? 6 : 12;
+}
+
+/// A vector's numbers, as a size.
 template <class T>
-using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+constexpr std::size_t kWide = static_cast<std::size_t>(kLanes<T>);
+
+/// `groups` groups of `length` steps along the summed side of the left matrix.
+struct Steps {
+  std::int64_t groups = 1, length = 0;
+  std::int64_t stride = 1, group_stride = 0;
+};
+
+/// The left matrix's part in a tile, and the panel of the right matrix.
 template <class T>
-using ConstMap = Eigen::Map<const RowMajor<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
+struct Factors {
+  const T* left;
+  std::int64_t row_stride;
+  Steps steps;
+  const T* panel;
+  const T* start;  // a row that the sums begin with; null: 0
+};
+
+/// Where a panel's columns lie in the result: for each vector its first column, and how many it has.
 template <class T>
-using Map = Eigen::Map<RowMajor<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
+struct PanelColumns {
+  struct Piece {
+    std::int64_t offset = 0, count = 0;
+    bool is_one_piece = true;  // contiguous in the result
+  };
+  std::array<Piece, kWidest> pieces;
+  bool is_plain = true;  // whole vectors, each contiguous
+
+  PanelColumns(const Places& places, std::int64_t first, std::int64_t n_columns)
+      : columns(places), column(first) {
+    for (std::size_t v = 0; v < kWidest; ++v) {
+      const std::int64_t begin = static_cast<std::int64_t>(v) * kLanes<T>;
+      const std::int64_t count = std::clamp<std::int64_t>(n_columns - begin, 0, kLanes<T>);
+      if (count == 0) break;
+      pieces[v] = {columns.at(first + begin), count,
+                   columns.stride == 1 &&
+                       (columns.group == 0 || (first + begin) % columns.group + count <= columns.group)};
+      is_plain = is_plain && count == kLanes<T> && pieces[v].is_one_piece;
+    }
+  }
+
+  /// One vector of sums into a row of the result.
+  void put(T* row, std::size_t v, const Vector<T>& sums, Into into) const {
+    const auto [offset, count, is_one_piece] = pieces[v];
+    if (!is_one_piece) return put_grouped(row, v, sums, into);
+    store_some<T>(row + offset, into == Into::add ? load_some<T>(row + offset, count) + sums : sums, count);
+  }
+
+ private:
+  /// The same where the columns lie in groups.
+  void put_grouped(T* row, std::size_t v, const Vector<T>& sums, Into into) const {
+    std::array<T, kWide<T>> numbers;
+    store(numbers.data(), sums);
+    const std::int64_t begin = column + static_cast<std::int64_t>(v * kWide<T>);
+    for (std::int64_t lane = 0; lane < pieces[v].count;) {
+      T* const to = row + columns.at(begin + lane);
+      const std::int64_t left_in_group =
+          columns.group == 0 ? 1 : columns.group - (begin + lane) % columns.group;
+      const std::int64_t end = std::min(lane + (columns.stride == 1 ? left_in_group : 1), pieces[v].count);
+      const T* from = numbers.data() + lane;
+      for (std::int64_t k = 0; k < end - lane; ++k) to[k] = into == Into::add ? to[k] + from[k] : from[k];
+      lane = end;
+    }
+  }
+
+  const Places& columns;
+  std::int64_t column;
+};
+
+/// Walks over the places of consecutive indices without dividing at each.
+class PlaceWalker {
+ public:
+  PlaceWalker(const Places& places, std::int64_t index)
+      : places_(places), in_group_(index), place_(places.at(index)) {
+    if (places.group != 0) in_group_ = index % places.group;
+  }
+  std::int64_t place() const { return place_; }
+  void next() {
+    place_ += places_.stride;
+    if (++in_group_ != places_.group) return;
+    place_ += places_.group_stride - places_.group * places_.stride;
+    in_group_ = 0;
+  }
+
+ private:
+  const Places& places_;
+  std::int64_t in_group_, place_;
+};
+
+/// A tile: kRows × kVectors vectors of the result, rows from `rows` on.
+template <class T, std::size_t kRows, std::size_t kVectors>
+void run_tile(const Factors<T>& factors, T* result, PlaceWalker rows, const PanelColumns<T>& columns,
+              Into into) {
+  std::array<std::array<Vector<T>, kVectors>, kRows> sums;
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    const Vector<T> first = factors.start ? load(factors.start + v * kWide<T>) : Vector<T>{};
+    for (std::size_t r = 0; r < kRows; ++r) sums[r][v] = first;
+  }
+  const Steps& steps = factors.steps;
+  const std::int64_t row_stride = factors.row_stride;
+  const T* panel = factors.panel;
+  for (std::int64_t g = 0; g < steps.groups; ++g) {
+    const T* at = factors.left + g * steps.group_stride;
+    for (std::int64_t k = 0; k < steps.length; ++k, at += steps.stride, panel += kVectors * kWide<T>) {
+      std::array<Vector<T>, kVectors> row;
+      for (std::size_t v = 0; v < kVectors; ++v) row[v] = load(panel + v * kWide<T>);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const T number = at[static_cast<std::int64_t>(r) * row_stride];
+        for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] += number * row[v];
+      }
+    }
+  }
+  const bool is_plain = columns.is_plain && into == Into::replace;
+#pragma GCC unroll 12
+  for (std::size_t r = 0; r < kRows; ++r) {
+    T* const row = result + rows.place();
+    rows.next();
+    if (is_plain)
+      for (std::size_t v = 0; v < kVectors; ++v) store(row + columns.pieces[v].offset, sums[r][v]);
+    else
+      for (std::size_t v = 0; v < kVectors; ++v) columns.put(row, v, sums[r][v], into);
+  }
+}
 
 template <class T>
-ConstMap<T> map(const MatrixView<const T>& view) {
-  return ConstMap<T>(view.data, view.rows, view.columns, Eigen::OuterStride<>(view.row_stride));
+using TileRunner = void (*)(const Factors<T>&, T*, PlaceWalker, const PanelColumns<T>&, Into);
+
+template <class T, std::size_t kVectors, std::size_t... kIndices>
+constexpr std::array<TileRunner<T>, sizeof...(kIndices)> tile_runners(std::index_sequence<kIndices...>) {
+  return {&run_tile<T, kIndices + 1, kVectors>...};
+}
+
+/// All rows of the result for one panel; tiles of nearly equal height that cross no group of the left's rows.
+template <class T, std::size_t kVectors>
+void run_rows(const MatrixView<const T>& left, Factors<T> factors, const MatrixView<T>& result,
+              const PanelColumns<T>& columns, Into into) {
+  static constexpr auto kRunners =
+      tile_runners<T, kVectors>(std::make_index_sequence<static_cast<std::size_t>(tile_rows(kVectors))>());
+  const T* const first = factors.left;
+  const std::int64_t n_rows = left.rows.count;
+  const std::int64_t group = left.rows.group == 0 ? n_rows : left.rows.group;
+  for (std::int64_t begin = 0; begin < n_rows; begin += group) {
+    const std::int64_t height = std::min(group, n_rows - begin);
+    const std::int64_t n_tiles = (height + tile_rows(kVectors) - 1) / tile_rows(kVectors);
+    for (std::int64_t tile = 0, row = begin; tile < n_tiles; ++tile) {
+      const std::int64_t end = n_tiles == 1 ? begin + height : begin + height * (tile + 1) / n_tiles;
+      factors.left = first + left.rows.at(row);
+      kRunners[static_cast<std::size_t>(end - row - 1)](factors, result.data, PlaceWalker(result.rows, row),
+                                                        columns, into);
+      row = end;
+    }
+  }
+}
+
+/// The lanes of two vectors in turn: their first halves, or their second halves.
+template <class T, std::size_t kFirst, std::size_t... kLane>
+Vector<T> interleave(const Vector<T>& left, const Vector<T>& right, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(left, right, (kFirst + kLane / 2 + kLane % 2 * kWide<T>)...);
+}
+
+/// A block of kLanes columns, each contiguous along the summed index, as kLanes rows of a panel.
+template <class T>
+void transpose_block(const T* from, std::int64_t column_stride, std::int64_t n_columns, std::int64_t n_steps,
+                     T* to, std::int64_t width) {
+  std::array<Vector<T>, kWide<T>> block{}, mixed;
+  for (std::int64_t c = 0; c < n_columns; ++c)
+    block[static_cast<std::size_t>(c)] = load_some<T>(from + c * column_stride, n_steps);
+  constexpr auto kLaneIndices = std::make_index_sequence<kWide<T>>();
+  for (std::size_t halves = 1; halves < kWide<T>;
+       halves *= 2) {  // a perfect shuffle for each bit of the index
+    for (std::size_t c = 0; c < kWide<T> / 2; ++c) {
+      mixed[2 * c] = interleave<T, 0>(block[c], block[c + kWide<T> / 2], kLaneIndices);
+      mixed[2 * c + 1] = interleave<T, kWide<T> / 2>(block[c], block[c + kWide<T> / 2], kLaneIndices);
+    }
+    block = mixed;
+  }
+  for (std::int64_t step = 0; step < n_steps; ++step)
+    store(to + step * width, block[static_cast<std::size_t>(step)]);
+}
+
+/// Sets the columns of a panel that no matrix has to 0.
+template <class T>
+void clear_columns(T* panel, std::int64_t n_steps, std::int64_t count, std::int64_t width) {
+  for (std::int64_t k = 0; k < n_steps; ++k, panel += width)
+    for (std::int64_t c = count - count % kLanes<T>; c < width; c += kLanes<T>) store(panel + c, Vector<T>{});
+}
+
+/// Copies steps [begin, end) of `count` columns of the right matrix into rows of `width` numbers, 0 beyond.
+template <class T>
+void fill_panel(const MatrixView<const T>& right, std::int64_t begin, std::int64_t end, std::int64_t column,
+                std::int64_t count, std::int64_t width, T* panel) {
+  const Places& columns = right.columns;
+  if (count < width) clear_columns(panel, end - begin, count, width);
+  if (columns.stride == 1) {  // runs of numbers, each at most a vector
+    const std::int64_t group = columns.group == 0 ? columns.count : columns.group;
+    for (std::int64_t c = 0; c < count;) {
+      const std::int64_t run = std::min({std::int64_t{kLanes<T>}, group - (column + c) % group, count - c});
+      const T* const from = right.data + columns.at(column + c);
+      T* to = panel + c;
+      PlaceWalker step(right.rows, begin);
+      for (std::int64_t k = begin; k < end; ++k, step.next(), to += width)
+        store_some<T>(to, load_some<T>(from + step.place(), run), run);
+      c += run;
+    }
+    return;
+  }
+  if (right.rows.stride == 1 && columns.group == 0) {
+    const std::int64_t group = right.rows.group == 0 ? end : right.rows.group;
+    for (std::int64_t k = begin; k < end;) {
+      const std::int64_t n_steps = std::min({std::int64_t{kLanes<T>}, group - k % group, end - k});
+      const T* const from = right.data + columns.at(column) + right.rows.at(k);
+      for (std::int64_t c = 0; c < count; c += kLanes<T>)
+        transpose_block<T>(from + c * columns.stride, columns.stride,
+                           std::min<std::int64_t>(count - c, kLanes<T>), n_steps,
+                           panel + (k - begin) * width + c, width);
+      k += n_steps;
+    }
+    return;
+  }
+  PlaceWalker place(columns, column);
+  for (std::int64_t c = 0; c < count; ++c, place.next()) {
+    T* to = panel + c;
+    PlaceWalker step(right.rows, begin);
+    for (std::int64_t k = begin; k < end; ++k, step.next(), to += width)
+      *to = right.data[place.place() + step.place()];
+  }
+}
+
+/// Where the block of the summed index that begins at `begin` ends: within kDepth, and between two groups of
+/// the left matrix unless one group alone is longer.
+std::int64_t block_end(const Places& summed, std::int64_t begin) {
+  const std::int64_t end = std::min(begin + kDepth, summed.count);
+  if (summed.group == 0 || end == summed.count) return end;
+  const std::int64_t whole = end - end % summed.group;
+  return whole > begin ? whole : std::min(end, begin - begin % summed.group + summed.group);
+}
+
+Steps steps_of(const Places& summed, std::int64_t begin, std::int64_t end) {
+  if (summed.group == 0 || end - begin < summed.group) return {1, end - begin, summed.stride, 0};
+  return {(end - begin) / summed.group, summed.group, summed.stride, summed.group_stride};
+}
+
+/// Groups that follow one another evenly are none.
+Places simplified(Places places) {
+  if (places.group != 0 &&
+      (places.count <= places.group || places.group_stride == places.group * places.stride))
+    places.group = 0;
+  return places;
+}
+template <class T>
+MatrixView<T> simplified(const MatrixView<T>& view) {
+  return {view.data, simplified(view.rows), simplified(view.columns)};
+}
+
+template <class T, std::size_t kVectors>
+void run_panel(MatrixView<const T> left, MatrixView<const T> right, MatrixView<T> result, const Batch& batch,
+               std::int64_t column, std::int64_t count, Into into, const T* bias, T* panel) {
+  constexpr std::size_t kWidth = kVectors * kWide<T>;
+  std::array<T, kWidth> start{};
+  if (bias) std::copy_n(bias + column, count, start.begin());
+  const PanelColumns<T> columns(result.columns, column, count);
+  for (std::int64_t product = 0; product < batch.count; ++product) {
+    for (std::int64_t begin = 0; begin < left.columns.count;) {
+      const std::int64_t end = block_end(left.columns, begin);
+      fill_panel<T>(right, begin, end, column, count, kWidth, panel);
+      const Factors<T> factors{left.data + left.columns.at(begin), left.rows.stride,
+                               steps_of(left.columns, begin, end), panel,
+                               bias && begin == 0 ? start.data() : nullptr};
+      run_rows<T, kVectors>(left, factors, result, columns, begin == 0 ? into : Into::add);
+      begin = end;
+    }
+    left.data += batch.left_step, right.data += batch.right_step, result.data += batch.result_step;
+  }
 }
 
 }  // namespace
 
 template <class T>
-void multiply(MatrixView<const T> left, MatrixView<const T> right, Transpose right_is, MatrixView<T> result) {
-  assert(left.columns == (right_is == Transpose::yes ? right.columns : right.rows));
-  Map<T> out(result.data, result.rows, result.columns, Eigen::OuterStride<>(result.row_stride));
-  if (right_is == Transpose::yes)
-    out.noalias() = map(left) * map(right).transpose();
-  else
-    out.noalias() = map(left) * map(right);
+void multiply(const MatrixView<const T>& left, const MatrixView<const T>& right, const MatrixView<T>& result,
+              Into into, const T* bias, const Batch& batch) {
+  assert(left.columns.count == right.rows.count && left.rows.count == result.rows.count &&
+         right.columns.count == result.columns.count && left.columns.count > 0);
+  const MatrixView<const T> a = simplified(left), b = simplified(right);
+  const MatrixView<T> c = simplified(result);
+  alignas(kCacheLine) T panel[kDepth * kWidest * kWide<T>];  // written before it is read
+  const std::int64_t n_columns = b.columns.count;
+  for (std::int64_t column = 0; column < n_columns;) {
+    const std::int64_t n_left = n_columns - column;
+    const std::int64_t n_vectors = (n_left + kLanes<T> - 1) / kLanes<T>;
+    constexpr auto kMost = static_cast<std::int64_t>(kWidest);
+    const std::int64_t width = n_vectors >= kMost ? kMost : std::min<std::int64_t>(n_vectors, 2);
+    const std::int64_t count = std::min<std::int64_t>(n_left, width * kLanes<T>);
+    if (width == kMost)
+      run_panel<T, kWidest>(a, b, c, batch, column, count, into, bias, panel);
+    else if (width == 2)
+      run_panel<T, 2>(a, b, c, batch, column, count, into, bias, panel);
+    else
+      run_panel<T, 1>(a, b, c, batch, column, count, into, bias, panel);
+    column += count;
+  }
 }
 
-template void multiply(MatrixView<const float>, MatrixView<const float>, Transpose, MatrixView<float>);
-template void multiply(MatrixView<const double>, MatrixView<const double>, Transpose, MatrixView<double>);
+template void multiply(const MatrixView<const float>&, const MatrixView<const float>&,
+                       const MatrixView<float>&, Into, const float*, const Batch&);
+template void multiply(const MatrixView<const double>&, const MatrixView<const double>&,
+                       const MatrixView<double>&, Into, const double*, const Batch&);
 
 }  // namespace headscope::core

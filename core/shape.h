@@ -23,6 +23,12 @@ enum class Axis : std::uint8_t {
   concat,        // c in 0 … n_heads·d_head-1, heads side by side
   vocabulary,    // v
   position,      // a position in the table of positions
+  feed_forward,  // c in 0 … d_ff-1
+  class_label,   // v, one of n_classes
+  output,        // o, one of n_outputs independent predictions at a position
+  edge,          // 0 start, 1 end of a span
+  distance,      // j - i, shifted so that the first column is the farthest on the left
+  token_type,    // a row of the table of token types
   one            // the single cell of a scalar
 };
 
@@ -107,15 +113,16 @@ class Shape {
   constexpr void push_back(std::int64_t side) { sides_[static_cast<std::size_t>(rank_++)] = side; }
   constexpr int rank() const { return rank_; }
   constexpr std::int64_t operator[](int axis) const { return sides_[static_cast<std::size_t>(axis)]; }
-  constexpr std::span<const std::int64_t> sides() const {
+  constexpr std::span<const std::int64_t> sides() const& {
     return {sides_.data(), static_cast<std::size_t>(rank_)};
   }
+  void sides() const&& = delete;  // the view would outlive the shape
   bool operator==(const Shape&) const = default;
 
   /// How many cells; 1 for rank 0.
   constexpr std::int64_t count() const {
     std::int64_t count = 1;
-    for (std::int64_t side : sides()) count *= side;
+    for (int axis = 0; axis < rank_; ++axis) count *= (*this)[axis];
     return count;
   }
 

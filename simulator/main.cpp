@@ -5,6 +5,8 @@
 #include "simulator/command_line/commands.h"
 #include "simulator/command_line/data_folders.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -66,7 +68,8 @@ int run_program(const std::vector<std::string>& arguments) {
                                .text = *text,
                                .in = std::cin,
                                .out = std::cout,
-                               .errors = std::cerr};
+                               .errors = std::cerr,
+                               .errors_are_terminal = isatty(STDERR_FILENO) == 1};
   const core::Result<void> done =
       std::visit([&](const auto& chosen) { return run(chosen, context); }, *command);
   if (!done) return report(done.error(), *text);

@@ -2,7 +2,10 @@
 // arguments.h.
 #pragma once
 
+#include "core/formats/token_batch.h"
+#include "core/model.h"
 #include "core/result.h"
+#include "core/training/optimiser.h"
 #include "lessons/text_catalog.h"
 #include "simulator/command_line/data_folders.h"
 
@@ -24,29 +27,82 @@ struct CommandContext {
   std::istream& in;
   std::ostream& out;
   std::ostream& errors;
+  bool errors_are_terminal = false;  // a line may be written over
 };
 
 enum class Precision : std::uint8_t { single, twofold };  // float, double
 enum class OutputFormat : std::uint8_t { text, json };
 
-/// A model directory and what to feed it: exactly one of `text` and `batch`.
+/// What a person changes inside the run, as typed; interventions.h holds it against the model.
+struct InterventionOptions {
+  std::vector<std::string> zero_heads;          // "ATTENTION:HEAD"
+  std::vector<std::string> uniform_attentions;  // "ATTENTION" or "ATTENTION:HEAD"
+  std::vector<std::string> cells;               // "TENSOR:0,0,1,2=0.5"
+  double temperature = 1;                       // above 0
+  bool leaves_scale = true;
+  bool leaks_future = false;
+};
+
+/// A model directory and what to feed it: exactly one of `text` and `batch`. The four that follow belong to a
+/// text: what the objective needs besides.
 struct ModelInput {
   std::filesystem::path model;
   std::optional<std::string> text;
   std::optional<std::filesystem::path> batch;
+  std::optional<std::string> target_text;
+  std::optional<std::int32_t> label;
+  std::optional<core::SpanEdges> span;
+  std::optional<std::int32_t> read;
   Precision precision = Precision::single;
+  InterventionOptions interventions;
 };
+
+enum class Passes : std::uint8_t { forward, backward };  // backward: forward, too
 
 struct TraceCommand {
   ModelInput input;
+  Passes passes = Passes::forward;
   std::filesystem::path out;
 };
+
+/// Which of a cell's numbers is explained: its value, its gradient, or (of a parameter) its next value and
+/// moments.
+enum class Asked : std::uint8_t { value, gradient, update };
+
 struct ExplainCommand {
   ModelInput input;
   std::string tensor;
   std::string cell;  // "0,1,2,3"
+  Asked asked = Asked::value;
+  bool is_checked = false;          // a gradient: a central difference beside it
+  std::optional<std::size_t> step;  // as it is after so many steps; none: as late as the question needs
+  core::OptimiserConfig optimiser;  // of an update
   OutputFormat format = OutputFormat::text;
 };
+struct StepsCommand {
+  ModelInput input;
+  bool has_formulas = false;
+  OutputFormat format = OutputFormat::text;
+};
+
+/// Training on one whole file as one batch at every step.
+struct TrainCommand {
+  std::filesystem::path from, data, out;
+  std::int64_t n_steps = 0;
+  core::OptimiserConfig optimiser;  // validated, total_steps set
+  core::GraphOptions graph;         // dropout and label smoothing, each in [0, 1)
+  std::uint64_t seed = 1;           // of dropout's masks
+  int n_threads = 1;
+};
+
+enum class BenchSize : std::uint8_t { small, medium, large };  // S, M, L of docs/model-format.md, section 5
+struct BenchCommand {
+  std::optional<BenchSize> size;  // none: all three
+  std::optional<int> n_threads;   // none: 1, and then all that the machine has
+  double seconds = 5;             // for each measurement
+  OutputFormat format = OutputFormat::text;
+};
+
 struct ModelNewCommand {
   std::string lesson;
   std::filesystem::path out;
@@ -76,13 +132,16 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<TraceCommand, ExplainCommand, ModelNewCommand, LessonListCommand, LessonCheckCommand,
-                 LessonReadCommand, ScreenshotCommand, WindowCommand, PrintCommand>;
+using Command = std::variant<TraceCommand, ExplainCommand, StepsCommand, TrainCommand, BenchCommand,
+                             ModelNewCommand, LessonListCommand, LessonCheckCommand, LessonReadCommand,
+                             ScreenshotCommand, WindowCommand, PrintCommand>;
 
 // Each does its work and prints its result to context.out; the error is the caller's to print.
 core::Result<void> run(const TraceCommand& command, const CommandContext& context);
 core::Result<void> run(const ExplainCommand& command, const CommandContext& context);
+core::Result<void> run(const StepsCommand& command, const CommandContext& context);
+core::Result<void> run(const TrainCommand& command, const CommandContext& context);
+core::Result<void> run(const BenchCommand& command, const CommandContext& context);
 core::Result<void> run(const ModelNewCommand& command, const CommandContext& context);
 core::Result<void> run(const LessonListCommand& command, const CommandContext& context);
 core::Result<void> run(const LessonCheckCommand& command, const CommandContext& context);

@@ -1,0 +1,235 @@
+#include "core/training/train_step.h"
+
+#include "core/simd.h"
+#include "core/training/update_number.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace headscope::core {
+namespace {
+
+/// Positions of a slice of the batch: enough for products to fill their tiles, few enough for an operation's
+/// numbers to be in the cache when the next one reads them. Measured; no bit depends on it.
+constexpr std::int64_t kSlicePositions = 256;
+
+/// Parameters of one piece of the norm's and the update's loops. The norm's bits depend on it.
+constexpr std::size_t kPieceNumbers = 16384;
+
+template <class Number>
+bool is_all_finite(std::span<const Number> numbers, bool may_be_masked) {
+  return std::ranges::all_of(numbers, [&](Number number) {
+    return std::isfinite(number) || (may_be_masked && number == -std::numeric_limits<Number>::infinity());
+  });
+}
+
+/// Updates a run of numbers, `number` (value, gradient, first, second) at a time.
+template <class T, class UpdateNumber>
+void update_numbers(std::span<T> values, std::span<const T> gradients, std::span<T> first,
+                    std::span<T> second, const UpdateNumber& number) {
+  for_vectors<T>(static_cast<std::int64_t>(values.size()), [&](std::int64_t at, std::int64_t count) {
+    const auto updated =
+        number(load_some<T>(values.data() + at, count), load_some<T>(gradients.data() + at, count),
+               load_some<T>(first.data() + at, count),
+               second.empty() ? Vector<T>{} : load_some<T>(second.data() + at, count));
+    store_some<T>(values.data() + at, updated.value, count);
+    store_some<T>(first.data() + at, updated.first, count);
+    if (!second.empty()) store_some<T>(second.data() + at, updated.second, count);
+  });
+}
+
+bool is_mask(const Operation& operation) {
+  return std::holds_alternative<MaskScores>(operation) || std::holds_alternative<MaskPositions>(operation);
+}
+
+}  // namespace
+
+template <class T>
+TrainStep<T>::TrainStep(const Graph& graph, const Sizes& capacity, const TrainOptions& options)
+    : graph_(graph),
+      options_(options),
+      workspace_(graph, capacity, WithGradients::yes),
+      first_(workspace_.plan().n_parameters()),
+      second_(options.optimiser.kind == OptimiserKind::adamw ? workspace_.plan().n_parameters() : 0),
+      pool_(std::max(options.n_threads, 1)) {
+  assert(workspace_.gradient_plan().has_loss());
+  const TensorId loss = workspace_.gradient_plan().loss();
+  for (std::size_t index = 0; index < graph.operations().size(); ++index) {
+    const Operation& operation = graph.operations()[index];
+    if (is_by_row(graph, operation))
+      forward_.push_back(index);
+    else if (result(operation) != loss)
+      shared_.push_back(index);
+  }
+  const auto order = workspace_.gradient_plan().operations();
+  backward_.assign(order.begin(), order.end());
+  plan_pieces();
+  plan_parameter_work();
+}
+
+template <class T>
+void TrainStep<T>::plan_pieces() {
+  for (std::uint32_t index = 0; index < graph_.n_tensors(); ++index) {
+    const TensorId tensor{index};
+    if (graph_.spec(tensor).role != Role::parameter || !workspace_.has_gradient(tensor)) continue;
+    if (std::ranges::count(options_.frozen, tensor) > 0) continue;
+    const std::size_t begin = workspace_.plan().offset(tensor);
+    const std::size_t end = begin + workspace_.values(tensor).size();
+    for (std::size_t at = begin; at < end; at += kPieceNumbers)
+      pieces_.push_back({at, std::min(at + kPieceNumbers, end)});
+  }
+  piece_norms_.assign(pieces_.size(), 0);
+}
+
+/// Splits the larger parameters' gradients into parts, so that threads finish together.
+template <class T>
+void TrainStep<T>::plan_parameter_work() {
+  constexpr std::int64_t kCellsPerPart = 8192;
+  for (const std::size_t operation : backward_) {
+    std::int64_t n_cells = 0;
+    for (const Operand& operand : operands_of(graph_.operations()[operation]))
+      if (operand.is_differentiable && graph_.spec(operand.tensor).role == Role::parameter)
+        n_cells += workspace_.shape(operand.tensor).count();
+    if (n_cells == 0) continue;
+    const std::int64_t n_parts =
+        pool_.n_threads() == 1 ? 1
+                               : std::clamp<std::int64_t>(n_cells / kCellsPerPart, 1, 4 * pool_.n_threads());
+    for (std::int64_t part = 0; part < n_parts; ++part)
+      parameter_work_.push_back({operation, {part, n_parts}});
+  }
+}
+
+template <class T>
+Result<StepReport> TrainStep<T>::run(std::int64_t number) {
+  const RunOptions options{options_.interventions, options_.seed, static_cast<std::uint64_t>(number)};
+  run_rows(options);
+  run_parameters();
+  StepReport report;
+  report.loss = static_cast<double>(workspace_.values(workspace_.gradient_plan().loss())[0]);
+  report.gradient_norm = std::sqrt(square_norm());
+  if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm)) return find_not_finite(number);
+  const UpdateFactors factors = factors_at(options_.optimiser, number, report.gradient_norm);
+  report.rate = factors.rate;
+  update(factors);
+  return report;
+}
+
+template <class T>
+void TrainStep<T>::run_rows(const RunOptions& options) {
+  const Sizes& sizes = workspace_.sizes();
+  if (shared_sizes_ != sizes) {
+    for (const std::size_t operation : shared_)
+      run_operation(graph_, workspace_, operation, {0, sizes.batch}, options);
+    shared_sizes_ = sizes;
+  }
+  const std::int64_t n_positions = std::max<std::int64_t>(sizes.source + sizes.target, 1);
+  const std::int64_t per_thread = (sizes.batch + pool_.n_threads() - 1) / pool_.n_threads();
+  const std::int64_t most = std::clamp<std::int64_t>(kSlicePositions / n_positions, 1, per_thread);
+  const std::int64_t n_slices = (sizes.batch + most - 1) / most;
+  pool_.run(n_slices, [&](std::int64_t slice) {
+    const Rows rows{sizes.batch * slice / n_slices, sizes.batch * (slice + 1) / n_slices};
+    for (const std::size_t operation : forward_) run_operation(graph_, workspace_, operation, rows, options);
+    for (const std::size_t operation : backward_)
+      run_operation_backward(graph_, workspace_, operation, rows, options);
+  });
+  const std::size_t mean = *graph_.producer(workspace_.gradient_plan().loss());
+  run_operation(graph_, workspace_, mean, {0, sizes.batch}, options);
+}
+
+template <class T>
+void TrainStep<T>::run_parameters() {
+  pool_.run(static_cast<std::int64_t>(parameter_work_.size()), [&](std::int64_t item) {
+    const ParameterWork& work = parameter_work_[static_cast<std::size_t>(item)];
+    run_parameters_backward(graph_, workspace_, work.operation, work.part);
+  });
+}
+
+template <class T>
+double TrainStep<T>::square_norm() {
+  const std::span<const T> gradients = std::as_const(workspace_).parameter_gradients();
+  pool_.run(static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t item) {
+    const Piece& piece = pieces_[static_cast<std::size_t>(item)];
+    const T* const from = gradients.data() + piece.begin;
+    piece_norms_[static_cast<std::size_t>(item)] = static_cast<double>(sum_numbers<T>(
+        static_cast<std::int64_t>(piece.end - piece.begin), [&](std::int64_t at, std::int64_t count) {
+          const Vector<T> gradient = load_some<T>(from + at, count);
+          return gradient * gradient;
+        }));
+  });
+  double sum = 0;
+  for (const double norm : piece_norms_) sum += norm;
+  return sum;
+}
+
+template <class T>
+void TrainStep<T>::update(const UpdateFactors& factors) {
+  const std::span<T> values = workspace_.parameters();
+  const std::span<const T> gradients = std::as_const(workspace_).parameter_gradients();
+  const bool is_adamw = options_.optimiser.kind == OptimiserKind::adamw;
+  const AdamwConstants<T> adamw(options_.optimiser, factors);
+  const SgdConstants<T> sgd(options_.optimiser, factors);
+  using Numbers = Vector<T>;
+  pool_.run(static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t item) {
+    const Piece& piece = pieces_[static_cast<std::size_t>(item)];
+    const auto part = [&piece](auto numbers) {
+      return numbers.subspan(piece.begin, piece.end - piece.begin);
+    };
+    if (is_adamw)
+      update_numbers<T>(
+          part(values), part(gradients), part(std::span(first_)), part(std::span(second_)),
+          [&](const Numbers& value, const Numbers& gradient, const Numbers& first, const Numbers& second) {
+            return adamw_number(adamw, value, gradient, first, second);
+          });
+    else
+      update_numbers<T>(
+          part(values), part(gradients), part(std::span(first_)), {},
+          [&](const Numbers& value, const Numbers& gradient, const Numbers& first, const Numbers& second) {
+            return sgd_number(sgd, value, gradient, first, second);
+          });
+  });
+}
+
+template <class T>
+Error TrainStep<T>::find_not_finite(std::int64_t step) const {
+  const auto error = [&](TensorId tensor, std::string_view phase, std::span<const T> numbers,
+                         std::string_view operation) {
+    const auto found = std::ranges::find_if(numbers, [](T number) { return !std::isfinite(number); });
+    const Cell cell = workspace_.shape(tensor).cell(found - numbers.begin());
+    std::string place;
+    for (int side = 0; side < cell.rank(); ++side)
+      place += (side > 0 ? "," : "") + std::to_string(cell[side]);
+    return Error{"training.not_finite",
+                 "step " + std::to_string(step),
+                 {{"tensor", graph_.spec(tensor).name},
+                  {"cell", place},
+                  {"phase", std::string(phase)},
+                  {"operation", std::string(operation)},
+                  {"step", std::to_string(step)}}};
+  };
+  for (std::uint32_t index = 0; index < graph_.n_tensors(); ++index)
+    if (graph_.spec({index}).role == Role::parameter && !is_all_finite(workspace_.values({index}), false))
+      return error({index}, "parameter", workspace_.values({index}), "");
+  for (const Operation& operation : graph_.operations()) {
+    const TensorId tensor = result(operation);
+    if (!is_all_finite(workspace_.values(tensor), is_mask(operation)))
+      return error(tensor, "forward", workspace_.values(tensor), kind_of(operation));
+  }
+  for (const std::size_t index : backward_) {
+    const Operation& operation = graph_.operations()[index];
+    for (const Operand& operand : operands_of(operation))
+      if (operand.is_differentiable && workspace_.has_gradient(operand.tensor) &&
+          !is_all_finite(workspace_.gradients(operand.tensor), false))
+        return error(operand.tensor, "backward", workspace_.gradients(operand.tensor), kind_of(operation));
+  }
+  // every gradient is finite, their squares are not
+  return Error{
+      "training.gradient_overflow", "step " + std::to_string(step), {{"step", std::to_string(step)}}};
+}
+
+template class TrainStep<float>;
+template class TrainStep<double>;
+
+}  // namespace headscope::core
