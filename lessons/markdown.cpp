@@ -323,16 +323,4 @@ std::string plain_text(const std::vector<Block>& blocks) {
   return text;
 }
 
-int count_words(const std::vector<Block>& blocks) {
-  const std::string text = plain_text(blocks);
-  int n_words = 0;
-  char before = ' ';
-  const auto is_blank = [](char c) { return c == ' ' || c == '\n' || c == '\t'; };
-  for (char c : text) {
-    if (is_blank(before) && !is_blank(c)) ++n_words;
-    before = c;
-  }
-  return n_words;
-}
-
 }  // namespace headscope::lessons

@@ -48,7 +48,4 @@ std::vector<Block> parse_markdown(std::string_view text, int first_line = 1);
 /// The text of all runs without styles, blocks separated by a line break.
 std::string plain_text(const std::vector<Block>& blocks);
 
-/// How many words a reader reads, a link or live expression counting as it is written.
-int count_words(const std::vector<Block>& blocks);
-
 }  // namespace headscope::lessons

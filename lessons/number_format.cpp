@@ -116,17 +116,6 @@ std::string format_digits(double x, int digits, const NumberRules& rules, Plus p
   return with_sign(x, text, rules, plus);
 }
 
-std::string format_count(std::int64_t count, std::string_view separator) {
-  std::string digits = std::to_string(count);
-  const std::size_t first = digits[0] == '-' ? 1 : 0;
-  for (std::size_t i = digits.size(); i > first + 3;) {
-    i -= 3;
-    digits.insert(i, separator);
-  }
-  if (first == 1) digits.replace(0, 1, "\u2212");
-  return digits;
-}
-
 std::vector<std::string> number_ladder(double x, NumberKind kind, const NumberRules& rules) {
   std::vector<std::string> forms = {format_number(x, kind, rules)};
   if (!std::isfinite(x) || x == 0 || kind == NumberKind::integer) return forms;

@@ -38,9 +38,6 @@ std::string format_number(double x, NumberKind kind, const NumberRules& rules = 
 /// With exactly that many digits after the point (percentages, axis ticks); the other rules hold.
 std::string format_digits(double x, int digits, const NumberRules& rules = {}, Plus plus = Plus::never);
 
-/// A count with groups of three: "10,192".
-std::string format_count(std::int64_t count, std::string_view separator = ",");
-
 /// What a person typed: either minus sign, a decimal comma, a plus, ∞, surrounding blanks. Nothing for
 /// anything else.
 std::optional<double> parse_number(std::string_view text);

@@ -103,7 +103,7 @@ class Applier {
 
   void operator()(const SetAppearance& action) { state_.appearance = action.appearance; }
   void operator()(const SetLayout& action) { state_.layout = action.layout; }
-  void operator()(const SetTextScale& action) { state_.text_scale = std::clamp(action.scale, 0.75, 3.0); }
+  void operator()(const SetTextScale& action) { state_.text_scale = action.scale; }
   void operator()(const ReloadLesson&) {
     core::Result<lessons::Lesson> lesson = lessons::load_lesson(state_.lesson().path, state_.assets);
     if (!lesson) return fail(lesson.error());

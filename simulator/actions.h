@@ -74,7 +74,7 @@ struct SetLayout {
   Layout layout = Layout::study;
 };
 struct SetTextScale {
-  double scale = 1;  // clamped to 0.75 … 3
+  double scale = 1;  // within the theme's limits
 };
 /// Puts a new reading of the lesson's file in place.
 struct ReloadLesson {};

@@ -60,8 +60,14 @@ void read_window_keys(Panel& panel) {
     panel.actions.push_back(RestoreSentence{});
   }
   if (typed('?')) panel.window.help = panel.window.help == Shown::yes ? Shown::no : Shown::yes;
-  if (typed('+') || typed('=')) panel.actions.push_back(SetTextScale{state.text_scale + 0.25});
-  if (typed('-')) panel.actions.push_back(SetTextScale{state.text_scale - 0.25});
+  const auto change_text_scale = [&](double change) {
+    const Scale& limits = panel.theme().scale;
+    panel.actions.push_back(
+        SetTextScale{std::clamp(state.text_scale + change, static_cast<double>(limits.minimum),
+                                static_cast<double>(limits.maximum))});
+  };
+  if (typed('+') || typed('=')) change_text_scale(0.25);
+  if (typed('-')) change_text_scale(-0.25);
   if (typed('f'))
     panel.actions.push_back(SetLayout{state.layout == Layout::study ? Layout::presentation : Layout::study});
 }

@@ -4,6 +4,11 @@
 #include "lesson_files.h"
 #include "lessons/markdown.h"
 
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
 using namespace headscope;
 using namespace headscope::lessons;
 
@@ -25,6 +30,12 @@ void check_runs(const Block& block, const std::vector<Run>& expected) {
     CHECK(block.runs[index].text == expected[index].text);
     CHECK(block.runs[index].target == expected[index].target);
   }
+}
+
+/// How many words a reader reads, a link or live expression counting as it is written.
+std::ptrdiff_t count_words(const std::vector<Block>& blocks) {
+  std::istringstream text(plain_text(blocks));
+  return std::distance(std::istream_iterator<std::string>(text), std::istream_iterator<std::string>());
 }
 
 }  // namespace

@@ -98,12 +98,6 @@ TEST_CASE("a plus stands before differences only", "[lessons][number]") {
   CHECK(format_number(0, NumberKind::loss, {}, Plus::always) == "0");
 }
 
-TEST_CASE("counts are grouped in threes", "[lessons][number]") {
-  const std::vector<std::pair<std::int64_t, std::string>> cases = {
-      {0, "0"}, {999, "999"}, {1000, "1,000"}, {10192, "10,192"}, {1234567, "1,234,567"}, {-1000, "−1,000"}};
-  for (const auto& [count, text] : cases) CHECK(format_count(count) == text);
-}
-
 TEST_CASE("a number that does not fit loses digits, then disappears", "[lessons][number]") {
   using Forms = std::vector<std::string>;
   CHECK(number_ladder(2.894, NumberKind::value) == Forms{"2.89", "2.9"});
