@@ -38,11 +38,22 @@ std::string_view axis_name(Axis axis) {
     case Axis::model:
     case Axis::head_channel:
     case Axis::concat:
+    case Axis::feed_forward:
       return "channel";
     case Axis::vocabulary:
       return "vocabulary";
     case Axis::position:
       return "position";
+    case Axis::class_label:
+      return "class";
+    case Axis::output:
+      return "output";
+    case Axis::edge:
+      return "edge";
+    case Axis::distance:
+      return "distance";
+    case Axis::token_type:
+      return "type";
     case Axis::one:
       return "one";
   }

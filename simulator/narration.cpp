@@ -50,8 +50,9 @@ class Narrator {
     return lessons::format_number(value, number_kind_of(session_.graph().spec(tensor)), rules_);
   }
 
-  /// The tensor's entry, with the mask's reason where it decides.
+  /// The tensor's entry, with the mask's reason where it decides; what was set by hand has one for all.
   std::string sentence_key(const core::TensorSpec& spec) const {
+    if (explanation_.combine == Combine::by_hand) return "by_hand";
     const std::size_t dot = explanation_.key.find('.');
     return dot == std::string::npos ? text_key(spec)
                                     : text_key(spec) + "_" + explanation_.key.substr(dot + 1);
@@ -84,10 +85,26 @@ class Narrator {
           values.emplace_back("channel", std::to_string(index % session_.config().d_head));
           break;
         case Axis::model:
+        case Axis::feed_forward:
           values.emplace_back("channel", std::to_string(index));
           break;
         case Axis::head_channel:
           values.emplace_back("head_channel", std::to_string(index));
+          break;
+        case Axis::class_label:
+          values.emplace_back("class", std::to_string(index));
+          break;
+        case Axis::output:
+          values.emplace_back("output", std::to_string(index));
+          break;
+        case Axis::edge:
+          values.emplace_back("edge", text_.text(index == 0 ? "explainer.start" : "explainer.end"));
+          break;
+        case Axis::distance:
+          values.emplace_back("distance", side_label(session_, side, index));
+          break;
+        case Axis::token_type:
+          values.emplace_back("type", std::to_string(index));
           break;
         case Axis::batch:
         case Axis::one:
@@ -107,23 +124,38 @@ class Narrator {
       values.emplace_back("word", escape_markdown(session_.vocabulary().token(id)));
   }
 
-  static std::string_view sign_of(Form form) {
+  /// What stands between factor `place` of a term and the one before it.
+  static std::string_view sign_of(Form form, std::size_t place) {
     switch (form) {
       case Form::product:
+      case Form::negative_log:
+      case Form::relu_slope:
+      case Form::gelu_slope:
+      case Form::gelu_tanh_slope:
+      case Form::decay:
         return "×";
+      case Form::error:
+        return place == 1 ? "×" : "−";
       case Form::exponential:
         return "−";
       case Form::quotient:
-      case Form::negative_log:
+      case Form::mean_square:
       case Form::sine:
       case Form::cosine:
         return "÷";
+      case Form::adam_step:  // the formula says how they meet
+        return "·";
+      case Form::relu:
+      case Form::gelu:
+      case Form::gelu_tanh:
+      case Form::random:
+        break;
     }
     return "";
   }
 
   void add_terms() {
-    if (explanation_.combine == Combine::masked || explanation_.combine == Combine::given) return;
+    if (explanation_.terms.empty()) return;
     const core::TensorSpec& spec = session_.graph().spec(narration_.cell.tensor);
     for (const core::Term& term : explanation_.terms) {
       NarratedTerm narrated;
@@ -140,7 +172,8 @@ class Narrator {
         narrated.index = tensor_name(*term.factors.front().tensor);
         narrated.index_is_name = true;
       }
-      narrated.signs.assign(term.factors.size() - 1, std::string(sign_of(term.form)));
+      for (std::size_t place = 1; place < term.factors.size(); ++place)
+        narrated.signs.emplace_back(sign_of(term.form, place));
       narration_.terms.push_back(std::move(narrated));
     }
     if (explanation_.combine == Combine::share) narration_.chosen = explanation_.chosen;
@@ -158,9 +191,11 @@ class Narrator {
     return text_.text("tensor." + text_key(session_.graph().spec(tensor)) + ".name");
   }
 
-  /// A share's terms are exponentials, not shares.
+  /// A share's terms are exponentials, not shares; an inverse deviation's are squares.
   lessons::NumberKind term_kind(const core::TensorSpec& spec) const {
-    return explanation_.combine == Combine::share ? lessons::NumberKind::value : number_kind_of(spec);
+    const bool is_intermediate =
+        explanation_.combine == Combine::share || explanation_.combine == Combine::inverse_root;
+    return is_intermediate ? lessons::NumberKind::value : number_kind_of(spec);
   }
 
   NarratedFactor narrate_factor(const core::Factor& factor) const {
@@ -177,6 +212,12 @@ class Narrator {
       case Axis::model:
       case Axis::concat:
         narration_.index_head = "d";
+        break;
+      case Axis::feed_forward:
+        narration_.index_head = "f";
+        break;
+      case Axis::class_label:
+        narration_.index_head = "v";
         break;
       case Axis::head_channel:
         narration_.index_head = "c";
@@ -237,6 +278,12 @@ class Narrator {
           narration_.terms[explanation_.chosen].value + " ÷ " + narration_.sum + " = " + narration_.value;
       return;
     }
+    if (explanation_.combine == Combine::inverse_root) {
+      narration_.sum_word = text_.text("explainer.sum");
+      narration_.sum = lessons::format_number(sum, kind, rules_);
+      narration_.conclusion = "1 ÷ √" + narration_.sum + " = " + narration_.value;
+      return;
+    }
     if (explanation_.combine != Combine::sum || explanation_.terms.size() < 2) return;
     narration_.sum_word = text_.text("explainer.sum");
     // the sum is the stored value; where rounded terms visibly miss it, say so
@@ -251,7 +298,7 @@ class Narrator {
   }
 
   void add_check() {
-    if (explanation_.combine == Combine::given) return;
+    if (explanation_.combine == Combine::given || explanation_.combine == Combine::by_hand) return;
     const double combined = explanation_.combined();
     // rounding of a single-precision sum, as the tests of the core demand it; a share below the smallest
     // normal number loses digits, and is 0 in the end
@@ -307,7 +354,7 @@ class Narrator {
     add_input_origins();
   }
 
-  /// A looked-up vector's id, and the length behind a padding mask, decide without being terms.
+  /// A looked-up vector's id, a chosen position and a score behind the mask decide without being terms.
   void add_input_origins() {
     const auto producer = session_.graph().producer(narration_.cell.tensor);
     if (!producer) return;
@@ -315,8 +362,12 @@ class Narrator {
     const core::Cell& cell = narration_.cell.cell;
     if (const auto* lookup = std::get_if<core::Lookup>(&operation))
       narration_.from.push_back(link_to({lookup->ids, {cell[0], cell[1]}}));
-    if (const auto* mask = std::get_if<core::MaskScores>(&operation);
-        mask && explanation_.combine == Combine::masked)
+    if (const auto* select = std::get_if<core::SelectPosition>(&operation))
+      narration_.from.push_back(link_to({select->positions, {cell[0]}}));
+    if (explanation_.combine != Combine::masked) return;
+    if (const auto* mask = std::get_if<core::MaskScores>(&operation))
+      narration_.from.push_back(link_to({mask->input, cell}));
+    if (const auto* mask = std::get_if<core::MaskPositions>(&operation))
       narration_.from.push_back(link_to({mask->input, cell}));
   }
 
@@ -330,10 +381,10 @@ class Narrator {
         const int own = session_.graph().spec(narration_.cell.tensor).shape.find(shape[place].axis);
         near.push_back(own >= 0 ? narration_.cell.cell[own] : 0);
       }
-      const core::Cell target = influence.cell(near);
+      const core::Cell target = influence.region.cell(near);
       if (!trace_.shape(influence.result).contains(target)) continue;
       NarratedLink link = link_to({influence.result, target});
-      const std::string whole = address_text(session_, link.target, influence);
+      const std::string whole = address_text(session_, link.target, influence.region);
       if (whole != link.address || !trace_.is_computed(influence.result)) link.number.clear();
       link.address = whole;
       narration_.to.push_back(std::move(link));
@@ -349,34 +400,11 @@ class Narrator {
   Narration narration_;
 };
 
-bool needs_brackets(std::string_view number) {
-  return number.starts_with("−");
-}
-
-std::string bracketed(const std::string& number) {
-  return needs_brackets(number) ? "(" + number + ")" : number;
-}
-
 }  // namespace
 
 Narration narrate(const core::Session& session, const core::Cursor& cursor, const CellAddress& cell,
                   const Words& words, const lessons::NumberRules& rules) {
   return Narrator(session, cursor, cell, words, rules).narrate();
-}
-
-std::string arithmetic_line(const Narration& narration, std::size_t n_terms) {
-  if (!narration.conclusion.empty()) return narration.conclusion;
-  std::string line;
-  for (std::size_t at = 0; at < narration.terms.size() && at < n_terms; ++at) {
-    const NarratedTerm& term = narration.terms[at];
-    if (!line.empty()) line += " + ";
-    for (std::size_t place = 0; place < term.factors.size(); ++place) {
-      if (place > 0) line += term.signs[place - 1] == "×" ? " · " : " " + term.signs[place - 1] + " ";
-      line += line.empty() && place == 0 ? term.factors[place].number : bracketed(term.factors[place].number);
-    }
-  }
-  if (narration.terms.size() > n_terms) line += " + …";
-  return line.empty() ? narration.value : line + " = " + narration.value;
 }
 
 std::string escape_markdown(std::string_view text) {

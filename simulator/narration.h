@@ -73,9 +73,6 @@ struct Narration {
 Narration narrate(const core::Session& session, const core::Cursor& cursor, const CellAddress& cell,
                   const Words& words, const lessons::NumberRules& rules = {});
 
-/// The arithmetic in one line, "1.87 · 0.28 + (−0.81) · (−1.64) + … = 2.89"; at most `n_terms` terms.
-std::string arithmetic_line(const Narration& narration, std::size_t n_terms = 64);
-
 /// A word of the learner's, safe within Markdown.
 std::string escape_markdown(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include "core/graph.h"
 
+#include <cstdlib>
 #include <vector>
 
 namespace headscope::simulator {
@@ -32,7 +33,20 @@ std::string index_label(const core::Session& session, Axis axis, std::int64_t in
     }
     case Axis::model:
     case Axis::head_channel:
+    case Axis::feed_forward:
       return "c " + std::to_string(index);
+    case Axis::class_label:
+      return "v " + std::to_string(index);
+    case Axis::output:
+      return "o " + std::to_string(index);
+    case Axis::edge:
+      return "e " + std::to_string(index);
+    case Axis::distance: {  // j - i, from 1 - max_tokens on
+      const std::int64_t distance = index - session.config().max_tokens + 1;
+      return (distance < 0 ? "−" : distance > 0 ? "+" : "") + std::to_string(std::abs(distance));
+    }
+    case Axis::token_type:
+      return "t " + std::to_string(index);
     case Axis::batch:
     case Axis::one:
       return "";
@@ -40,8 +54,14 @@ std::string index_label(const core::Session& session, Axis axis, std::int64_t in
   return "";
 }
 
+/// Both indices of a flattened pair: "o 1 v 0".
+std::string pair_label(const core::Session& session, const SliceSide& side, std::int64_t index) {
+  const std::int64_t outer = index / side.joined_size, inner = index % side.joined_size;
+  return index_label(session, Axis::output, outer) + " " + index_label(session, Axis::class_label, inner);
+}
+
 SliceSide whole_side(const core::ShapeSpec& spec, const core::Shape& shape, int place) {
-  return {spec[place].axis, shape[place], place, -1};
+  return {spec[place].axis, shape[place], place};
 }
 
 }  // namespace
@@ -89,6 +109,13 @@ Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t
     // [n_heads, d_head, d_model] meets the concatenated heads: head and channel run down the rows together
     slice.rows = {Axis::concat, slice.shape[0] * slice.shape[1], 0, 1};
     slice.columns = whole_side(spec, slice.shape, 2);
+  } else if (const int output = spec.find(Axis::output), label = spec.find(Axis::class_label);
+             output >= 0 && label >= 0) {
+    // the independent classifiers stand side by side, as the columns of one matrix
+    slice.columns = {Axis::output, slice.shape[output] * slice.shape[label], output, label,
+                     slice.shape[label]};
+    std::erase_if(shown, [&](int place) { return place == output || place == label; });
+    if (!shown.empty()) slice.rows = whole_side(spec, slice.shape, shown[0]);
   } else {
     const int head_place = spec.find(Axis::head);
     if (head_place >= 0 && shown.size() > 1) {
@@ -105,6 +132,7 @@ Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t
 }
 
 std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index) {
+  if (side.axis == Axis::output && side.joined_size > 0) return pair_label(session, side, index);
   return index_label(session, side.axis, index);
 }
 
@@ -113,15 +141,16 @@ bool labels_are_tokens(const SliceSide& side) {
 }
 
 std::string address_text(const core::Session& session, const CellAddress& address) {
-  core::Influence one;
-  for (std::size_t place = 0; place < one.indices.size() && one.rank < address.cell.rank();
-       ++place, ++one.rank)
-    one.indices[place] = address.cell[static_cast<int>(place)];
+  core::Region one;
+  while (one.rank < address.cell.rank() && one.rank < core::kMaxRank) {
+    one.indices[static_cast<std::size_t>(one.rank)] = address.cell[one.rank];
+    ++one.rank;
+  }
   return address_text(session, address, one);
 }
 
 std::string address_text(const core::Session& session, const CellAddress& address,
-                         const core::Influence& reached) {
+                         const core::Region& reached) {
   const core::ShapeSpec& spec = session.graph().spec(address.tensor).shape;
   std::string text;
   for (int place = 0; place < spec.rank(); ++place) {

@@ -2,7 +2,7 @@
 // and the terminal's tables are both drawn from slices.
 #pragma once
 
-#include "core/influence.h"
+#include "core/interventions.h"
 #include "core/session.h"
 #include "simulator/app_state.h"
 
@@ -14,13 +14,14 @@ namespace headscope::simulator {
 
 enum class Turn : std::uint8_t { none, transposed };
 
-/// One side of a slice: an axis of the tensor, the flattened pair (head, channel) of a joined weight, or a
-/// single row where the tensor has none.
+/// One side of a slice: an axis of the tensor, a flattened pair ((head, channel) of a joined weight; (output,
+/// class) of independent classifiers), or a single row where the tensor has none.
 struct SliceSide {
   core::Axis axis = core::Axis::one;
   std::int64_t size = 1;
-  int place = -1;         // among the tensor's sides; -1: a single row or column
-  int joined_place = -1;  // the inner side of a flattened pair, or -1
+  int place = -1;                // among the tensor's sides; -1: a single row or column
+  int joined_place = -1;         // the inner side of a flattened pair, or -1
+  std::int64_t joined_size = 0;  // how long that is, where the labels need it
 };
 
 struct Slice {
@@ -51,6 +52,6 @@ bool labels_are_tokens(const SliceSide& side);
 std::string address_text(const core::Session& session, const CellAddress& address);
 /// The same of all cells that an influence reaches: "[sat, :]" for a row.
 std::string address_text(const core::Session& session, const CellAddress& address,
-                         const core::Influence& reached);
+                         const core::Region& reached);
 
 }  // namespace headscope::simulator

@@ -18,13 +18,20 @@ class OperationPlanner {
   void operator()(const core::Scores& op) { product(op.queries, op.keys, Turn::transposed, op.output, {}); }
   void operator()(const core::MixValues& op) { product(op.weights, op.values, Turn::none, op.output, {}); }
   void operator()(const core::Linear& op) { product(op.input, op.weight, Turn::none, op.output, op.bias); }
+  void operator()(const core::ProjectOutputs& op) {
+    product(op.input, op.weight, Turn::none, op.output, op.bias);
+  }
 
   void operator()(const core::Lookup& op) { line({op.ids, op.output}, {"→"}); }
   void operator()(const core::SinusoidalPositions& op) { line({op.output}, {}); }
   void operator()(const core::AddPositions& op) { line({op.input, op.positions, op.output}, {"+", "="}); }
   void operator()(const core::ScaleScores& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::AddRelativeBias& op) { line({op.input, op.table, op.output}, {"+", "="}); }
   void operator()(const core::MaskScores& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::MaskPositions& op) { line({op.input, op.output}, {"→"}); }
   void operator()(const core::Softmax& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::DropoutMask& op) { line({op.output}, {}); }
+  void operator()(const core::ApplyDropout& op) { line({op.input, op.mask, op.output}, {"×", "="}); }
   void operator()(const core::ConcatHeads& op) {
     for (std::int64_t head = 0; head < session_.config().n_heads; ++head)
       plan_.items.push_back(
@@ -32,9 +39,22 @@ class OperationPlanner {
     plan_.items.push_back({slice_of(session_, op.output, head_), StageRole::result, "=", Turn::none});
   }
   void operator()(const core::Add& op) { line({op.left, op.right, op.output}, {"+", "="}); }
+  void operator()(const core::RowMean& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::Centre& op) { line({op.input, op.mean, op.output}, {"−", "="}); }
+  void operator()(const core::InverseDeviation& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::ScaleRows& op) { line({op.input, op.factor, op.output}, {"×", "="}); }
+  void operator()(const core::ScaleAndShift& op) {
+    line({op.input, op.gain, op.offset, op.output}, {"×", "+", "="});
+  }
+  void operator()(const core::Activate& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::Pool& op) { line({op.input, op.output}, {"→"}); }
+  void operator()(const core::SelectPosition& op) { line({op.input, op.positions, op.output}, {"", "→"}); }
+  // two products with one matrix, each a column of the result: a product has room for one
+  void operator()(const core::PointAt& op) { line({op.start, op.end, op.input, op.output}, {"|", "·", "="}); }
   void operator()(const core::CrossEntropy& op) {
     line({op.probabilities, op.targets, op.output}, {"", "→"});
   }
+  void operator()(const core::MeanLoss& op) { line({op.input, op.output}, {"→"}); }
 
  private:
   void product(core::TensorId left, core::TensorId upper, Turn turn, core::TensorId result,

@@ -1,12 +1,13 @@
 #include "simulator/tensor_facts.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace headscope::simulator {
 
 std::string_view quantity_of(std::string_view tensor_name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kQuantities = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kQuantities = {{
       {"queries", "queries"},
       {"w_query", "queries"},
       {"b_query", "queries"},
@@ -18,13 +19,18 @@ std::string_view quantity_of(std::string_view tensor_name) {
       {"b_value", "values"},
       {"scores", "scores"},
       {"scaled_scores", "scores"},
+      {"biased_scores", "scores"},
+      {"relative_bias", "scores"},
       {"masked_scores", "scores"},
       {"weights", "weights"},
+      {"dropout_mask", "weights"},
+      {"dropped_weights", "weights"},
       {"head_output", "output"},
       {"concat", "output"},
       {"w_output", "output"},
       {"b_output", "output"},
   }};
+  if (tensor_name.starts_with("span.")) return "";  // a pointer's scores are no head's
   const std::string_view name = core::leaf(tensor_name);
   for (const auto& [leaf, quantity] : kQuantities)
     if (leaf == name) return quantity;
@@ -46,13 +52,28 @@ lessons::NumberKind number_kind_of(const core::TensorSpec& spec) {
     case Range::signed_values:
       break;
   }
-  return spec.name == "loss" ? lessons::NumberKind::loss : lessons::NumberKind::value;
+  return spec.name == "loss" || spec.name == "losses" ? lessons::NumberKind::loss
+                                                      : lessons::NumberKind::value;
 }
 
 std::string short_name(const core::TensorSpec& spec) {
+  static constexpr std::array<std::string_view, 12> kOfMany = {"weight",
+                                                               "bias",
+                                                               "gain",
+                                                               "offset",
+                                                               "ids",
+                                                               "lengths",
+                                                               "targets",
+                                                               "types",
+                                                               "mean",
+                                                               "centred",
+                                                               "inverse_deviation",
+                                                               "normalised"};
   const std::string_view name = core::leaf(spec.name);
-  if (name != "weight" && name != "bias" && name != "gain" && name != "offset" && name != "ids" &&
-      name != "lengths" && name != "targets")
+  // the lessons' "output" is an attention's
+  const bool is_other_output = name == "output" && !spec.name.ends_with("attention.output");
+  if (name.size() == spec.name.size() || (std::ranges::find(kOfMany, name) == kOfMany.end() &&
+                                          !is_other_output && !spec.name.starts_with("span.")))
     return std::string(name);
   const std::string_view owner = std::string_view(spec.name).substr(0, spec.name.size() - name.size() - 1);
   return std::string(core::leaf(owner)) + "." + std::string(name);

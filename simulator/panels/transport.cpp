@@ -45,11 +45,14 @@ void draw_buttons(Panel& panel, const Rect& box) {
     panel.window.speed = here == kSpeeds.end() || here + 1 == kSpeeds.end() ? kSpeeds.front() : *(here + 1);
 }
 
-/// Operations up to the logits belong to the forward pass, the rest to the loss.
+/// Operations up to the probabilities belong to the forward pass, the rest to the loss.
 std::vector<TrackSegment> segments(const Panel& panel) {
   int forward = 0, loss = 0;
-  for (const core::Operation& operation : panel.state.session.graph().operations())
-    (std::holds_alternative<core::CrossEntropy>(operation) ? loss : forward) += 1;
+  for (const core::Operation& operation : panel.state.session.graph().operations()) {
+    const bool is_loss = std::holds_alternative<core::CrossEntropy>(operation) ||
+                         std::holds_alternative<core::MeanLoss>(operation);
+    (is_loss ? loss : forward) += 1;
+  }
   std::vector<TrackSegment> list{{panel.text("transport.forward"), forward, Stroke::solid, Concept::none}};
   if (loss > 0) list.push_back({panel.text("transport.loss"), loss, Stroke::solid, Concept::none});
   return list;

@@ -38,6 +38,18 @@ std::string axis_words(core::Axis axis, const lessons::TextCatalog& text) {
       return text.text("terminal.axis.vocabulary");
     case core::Axis::position:
       return text.text("terminal.axis.position");
+    case core::Axis::feed_forward:
+      return text.text("terminal.axis.feed_forward");
+    case core::Axis::class_label:
+      return text.text("terminal.axis.class_label");
+    case core::Axis::output:
+      return text.text("terminal.axis.output");
+    case core::Axis::edge:
+      return text.text("terminal.axis.edge");
+    case core::Axis::distance:
+      return text.text("terminal.axis.distance");
+    case core::Axis::token_type:
+      return text.text("terminal.axis.token_type");
     case core::Axis::one:
       break;
   }

@@ -2,10 +2,15 @@
 #include "simulator/narration.h"
 
 #include "simulator/slice.h"
+#include "simulator/stage_plan.h"
 #include "simulator/tensor_facts.h"
 #include "tests/simulator/app_fixture.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace headscope::simulator {
 namespace {
@@ -34,7 +39,6 @@ TEST_CASE("a score reads as the words that meet, channel by channel", "[simulato
   CHECK(narration.heads[0].text == "on");
   CHECK(narration.heads[1].text == "sat");
   CHECK(narration.check_holds);
-  CHECK(arithmetic_line(narration).ends_with("= " + narration.value));
 }
 
 TEST_CASE("the check holds for shares of scores that lie far apart", "[simulator][narration]") {
@@ -84,6 +88,110 @@ TEST_CASE("every cell of the lesson's model has a sentence without gaps, and its
   }
 }
 
+/// Sessions of models that are not the lessons': each has tensors of its own.
+std::vector<core::Session> other_sessions() {
+  core::ModelConfig config;
+  config.architecture = core::Architecture::encoder;
+  config.d_model = 8;
+  config.n_heads = 2;
+  config.d_head = 4;
+  config.d_ff = 12;
+  config.n_layers = 2;
+  config.max_tokens = 6;
+  config.norm = core::Norm::pre;
+  config.bias = true;
+  config.n_classes = 3;
+  const core::Result<core::Vocabulary> vocabulary =
+      core::Vocabulary::make({"<padding>", "<begin>", "the", "cat", "sat", "down"}, "test");
+  config.vocab_size = vocabulary->size();
+  std::vector<core::Session> sessions;
+  const auto add = [&](core::ModelConfig changed) {
+    core::Result<core::Session> session =
+        core::Session::make({.config = changed, .vocabulary = *vocabulary, .seed = 3}, "the cat sat");
+    INFO((session ? "" : session.error().key));
+    REQUIRE(session);
+    sessions.push_back(*std::move(session));
+  };
+  config.objective = core::Objective::classification;
+  config.embedding_norm = true;
+  config.n_token_types = 2;
+  add(config);
+  config.objective = core::Objective::token_classification;
+  config.n_outputs = 2;
+  config.activation = core::Activation::gelu;
+  add(config);
+  config.objective = core::Objective::span;
+  config.n_classes = 0;
+  config.n_outputs = 1;
+  config.activation = core::Activation::gelu_tanh;
+  add(config);
+  config.architecture = core::Architecture::decoder;
+  config.objective = core::Objective::language_model;
+  config.positions = core::Positions::relative;
+  config.norm = core::Norm::post;
+  config.embedding_norm = false;
+  config.n_token_types = 0;
+  add(config);
+  return sessions;
+}
+
+TEST_CASE("every cell of every kind of model has a sentence without gaps, and its check holds",
+          "[simulator][narration]") {
+  const Words words = *Words::load(test::source_folder() / "assets", "en");
+  for (const core::Session& session : other_sessions()) {
+    const std::size_t end = session.graph().operations().size();
+    for (std::uint32_t index = 0; index < session.graph().n_tensors(); ++index) {
+      const core::Shape& shape = session.trace().shape({index});
+      for (std::int64_t place = 0; place < shape.count(); place += 1 + shape.count() / 10) {
+        const Narration narration =
+            narrate(session, core::Cursor(end, end), {{index}, shape.cell(place)}, words);
+        INFO(session.graph().spec({index}).name << " cell " << place << ": " << narration.sentence << " "
+                                                << narration.check);
+        CHECK(narration.check_holds);
+        CHECK_FALSE(narration.sentence.empty());
+        CHECK(narration.sentence.find('{') == std::string::npos);
+        CHECK(narration.sentence.find("‹") == std::string::npos);
+        for (const NarratedTerm& term : narration.terms)
+          REQUIRE(term.signs.size() + 1 == term.factors.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("every operation of every kind of model stands on the stage with its result",
+          "[simulator][stage]") {
+  for (const core::Session& session : other_sessions())
+    for (std::size_t index = 0; index < session.graph().operations().size(); ++index) {
+      const core::Operation& operation = session.graph().operations()[index];
+      const StagePlan plan = plan_operation(session, index, 1);
+      INFO(session.graph().spec(core::result(operation)).name);
+      REQUIRE_FALSE(plan.items.empty());
+      CHECK(plan.items.back().slice.tensor == core::result(operation));
+      CHECK(plan.items.back().role == StageRole::result);
+      for (const core::Operand& operand : core::operands_of(operation)) {
+        const bool stands = std::ranges::any_of(
+            plan.items, [&](const StageItem& item) { return item.slice.tensor == operand.tensor; });
+        // a table is looked up and logits make a loss without standing there
+        const bool is_seen = !std::holds_alternative<core::CrossEntropy>(operation) &&
+                             !std::holds_alternative<core::Lookup>(operation);
+        if (session.graph().spec(operand.tensor).element == core::Element::real && is_seen) CHECK(stands);
+      }
+    }
+}
+
+TEST_CASE("independent classifiers stand side by side as the columns of one matrix", "[simulator][slice]") {
+  const std::vector<core::Session> sessions = other_sessions();
+  const core::Session& session = sessions[1];
+  const Slice logits = slice_of(session, *session.graph().find("logits"), 0);
+  CHECK(logits.rows.size == 4);     // <begin> and three words
+  CHECK(logits.columns.size == 6);  // 2 outputs of 3 classes
+  CHECK(logits.cell_at(2, 4) == core::Cell{0, 2, 1, 1});
+  CHECK(side_label(session, logits.columns, 4) == "o 1 v 1");
+  const Slice bias = slice_of(session, *session.graph().find("outputs.bias"), 0);
+  CHECK(bias.columns.size == logits.columns.size);
+  CHECK(bias.rows.size == 1);
+}
+
 TEST_CASE("a cell's way back and its way on agree", "[simulator][narration]") {
   const Lesson lesson;
   const Narration score = lesson.narrate_cell("decoder.block0.self_attention.scores", {0, 0, 3, 2});
@@ -96,9 +204,7 @@ TEST_CASE("a cell's way back and its way on agree", "[simulator][narration]") {
   CHECK(scaled.from[0].target == score.cell);
 }
 
-TEST_CASE("slices show every cell of a head once, and find it again", "[simulator][slice]") {
-  const Lesson lesson;
-  const core::Session& session = lesson.state.session;
+void check_slices(const core::Session& session) {
   for (std::uint32_t index = 0; index < session.graph().n_tensors(); ++index)
     for (const Turn turn : {Turn::none, Turn::transposed})
       for (std::int64_t head = 0; head < session.config().n_heads; ++head) {
@@ -110,7 +216,17 @@ TEST_CASE("slices show every cell of a head once, and find it again", "[simulato
             REQUIRE(slice.shape.contains(cell));
             REQUIRE(slice.find(cell) == Slice::Place{row, column});
           }
+        // every cell of this head
+        const int head_place = session.graph().spec({index}).shape.find(core::Axis::head);
+        const std::int64_t n_cells = slice.rows.size * slice.columns.size;
+        CHECK((n_cells == slice.shape.count() ||
+               n_cells * slice.shape[std::max(head_place, 0)] == slice.shape.count()));
       }
+}
+
+TEST_CASE("slices show every cell of a head once, and find it again", "[simulator][slice]") {
+  check_slices(Lesson().state.session);
+  for (const core::Session& session : other_sessions()) check_slices(session);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <set>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace headscope::simulator {
 namespace {
@@ -18,37 +20,163 @@ Words shipped_words() {
   return *std::move(words);
 }
 
-core::Graph graph_with_everything() {
-  core::ModelConfig config;
-  config.vocab_size = 9;
-  config.d_model = 4;
-  config.n_heads = 2;
-  config.d_head = 2;
-  config.n_layers = 2;
-  config.max_tokens = 4;
-  config.bias = true;
-  core::Result<core::Graph> graph = core::build_graph(config, "test");
+/// Configurations that together have every tensor and every operation of the format.
+std::vector<core::ModelConfig> every_kind() {
+  core::ModelConfig plain;
+  plain.vocab_size = 9;
+  plain.d_model = 4;
+  plain.n_heads = 2;
+  plain.d_head = 2;
+  plain.n_layers = 2;
+  plain.max_tokens = 4;
+  plain.bias = true;
+  core::ModelConfig full = plain;
+  full.d_ff = 6;
+  full.norm = core::Norm::pre;
+  full.n_classes = 3;
+
+  std::vector<core::ModelConfig> kinds{plain};
+  const auto add = [&](core::Architecture architecture, core::Objective objective, auto change) {
+    core::ModelConfig config = full;
+    config.architecture = architecture;
+    config.objective = objective;
+    change(config);
+    kinds.push_back(config);
+  };
+  using core::Architecture;
+  using core::Objective;
+  add(Architecture::decoder, Objective::language_model, [](core::ModelConfig& config) {
+    config.positions = core::Positions::relative;
+    config.n_classes = 0;
+  });
+  add(Architecture::encoder_decoder, Objective::language_model, [](core::ModelConfig& config) {
+    config.norm = core::Norm::post;
+    config.positions = core::Positions::sinusoidal;
+    config.activation = core::Activation::gelu_tanh;
+    config.target_vocab_size = 8;
+    config.n_classes = 0;
+  });
+  add(Architecture::encoder, Objective::classification, [](core::ModelConfig& config) {
+    config.embedding_norm = true;
+    config.n_token_types = 2;
+    config.activation = core::Activation::gelu;
+  });
+  add(Architecture::encoder, Objective::classification,
+      [](core::ModelConfig& config) { config.pooling = core::Pooling::first; });
+  add(Architecture::encoder, Objective::span, [](core::ModelConfig& config) { config.n_classes = 0; });
+  add(Architecture::encoder, Objective::span, [](core::ModelConfig& config) {
+    config.span_reader = core::SpanReader::pointer;
+    config.n_classes = 0;
+  });
+  add(Architecture::encoder, Objective::token_classification,
+      [](core::ModelConfig& config) { config.n_outputs = 2; });
+  add(Architecture::decoder, Objective::token_classification, [](core::ModelConfig&) {});
+  add(Architecture::encoder, Objective::none, [](core::ModelConfig& config) { config.n_classes = 0; });
+  return kinds;
+}
+
+core::Graph graph_of(const core::ModelConfig& config, const core::GraphOptions& options = {}) {
+  const core::Result<void> valid = core::validate(config, "test");
+  INFO((valid ? "" : valid.error().key + " " + valid.error().values.at(0).second));
+  REQUIRE(valid);
+  core::Result<core::Graph> graph = core::build_graph(config, "test", options);
   REQUIRE(graph);
   return *std::move(graph);
+}
+
+std::vector<core::Graph> every_graph() {
+  std::vector<core::Graph> graphs;
+  for (const core::ModelConfig& config : every_kind()) {
+    graphs.push_back(graph_of(config));
+    graphs.push_back(graph_of(config, {.dropout = 0.1, .label_smoothing = 0.1}));
+  }
+  return graphs;
+}
+
+void check_formula(const Words& words, const std::string& key) {
+  INFO(key);
+  CHECK(words.formulas.has(key));
+  CHECK(parse_formula(words.formulas.text(key)));
 }
 
 TEST_CASE("every tensor has a title, a name, a saying and an explanation; every operation a formula",
           "[simulator][words]") {
   const Words words = shipped_words();
-  const core::Graph graph = graph_with_everything();
-  for (std::uint32_t index = 0; index < graph.n_tensors(); ++index) {
-    const std::string key = text_key(graph.spec({index}));
-    INFO(graph.spec({index}).name);
-    CHECK(words.text.has("tensor." + key + ".title"));
-    CHECK(words.text.has("tensor." + key + ".name"));
-    CHECK(words.text.has("tensor." + key + ".said"));
-    CHECK(words.text.has("explain." + key));
-    if (!graph.producer({index})) continue;
-    CHECK(words.formulas.has(key + ".short"));
-    CHECK(words.formulas.has(key + ".term"));
-    if (graph.spec({index}).name != "decoder.token_vectors") CHECK(words.formulas.has(key + ".formula"));
-    if (words.formulas.has(key + ".formula")) CHECK(parse_formula(words.formulas.text(key + ".formula")));
+  for (const core::Graph& graph : every_graph())
+    for (std::uint32_t index = 0; index < graph.n_tensors(); ++index) {
+      const std::string key = text_key(graph.spec({index}));
+      INFO(graph.spec({index}).name << ", key " << key);
+      CHECK(words.text.has("tensor." + key + ".title"));
+      CHECK(words.text.has("tensor." + key + ".name"));
+      CHECK(words.text.has("tensor." + key + ".said"));
+      CHECK(words.text.has("explain." + key));
+      if (!graph.producer({index})) continue;
+      CHECK(words.formulas.has(key + ".short"));
+      CHECK(words.formulas.has(key + ".term"));
+      if (key != "token_vectors") check_formula(words, key + ".formula");
+    }
+}
+
+TEST_CASE("every operation's backward pass has a title, and a formula for each operand that it serves",
+          "[simulator][words]") {
+  const Words words = shipped_words();
+  std::set<std::size_t> kinds;
+  for (const core::Graph& graph : every_graph()) {
+    const core::GradientPlan gradients(graph);
+    for (const core::Operation& operation : graph.operations()) {
+      kinds.insert(operation.index());
+      std::vector<core::TensorId> differentiable;
+      for (const core::Operand& operand : core::operands_of(operation))
+        if (operand.is_differentiable) differentiable.push_back(operand.tensor);
+      std::vector<core::TensorId> named;
+      for (const auto& [name, tensor] : backward_operands(operation)) {
+        named.push_back(tensor);
+        check_formula(words, "backward." + std::string(operation_key(operation)) + "." + std::string(name));
+      }
+      INFO(operation_key(operation));
+      CHECK(named == differentiable);
+      if (!named.empty())
+        CHECK(words.text.has("backward." + std::string(operation_key(operation)) + ".title"));
+    }
   }
+  CHECK(kinds.size() == std::variant_size_v<core::Operation>);  // else the graphs above lack one
+}
+
+TEST_CASE("every step of a training step has a title, formulas and what it writes", "[simulator][words]") {
+  const Words words = shipped_words();
+  for (const core::Graph& graph : every_graph()) {
+    const core::GradientPlan gradients(graph);
+    const core::StepList steps(graph, gradients);
+    for (std::size_t place = 0; place < steps.size(); ++place)
+      for (const core::OptimiserKind kind : {core::OptimiserKind::adamw, core::OptimiserKind::sgd}) {
+        const core::Step step = steps[place];
+        const std::string title = step_title(graph, step, words.text);
+        INFO("step " << place << ": " << title);
+        CHECK_FALSE(title.empty());
+        CHECK(title.find("‹") == std::string::npos);
+        CHECK(title.find('{') == std::string::npos);
+        const std::vector<core::TensorId> results = step_results(graph, gradients, step);
+        CHECK_FALSE(results.empty());
+        const bool is_lookup =
+            step.phase == core::Phase::forward &&
+            text_key(graph.spec(core::result(graph.operations()[step.operation]))) == "token_vectors";
+        if (!is_lookup) CHECK(step_formulas(graph, gradients, step, kind, words.formulas).size() >= 1);
+      }
+  }
+}
+
+TEST_CASE("the same words never stand for two things of one model", "[simulator][words]") {
+  // what differs by its place in the model alone may share a key: blocks, stacks, norms
+  CHECK(text_key({"span.scores", "", {}}) != text_key({"decoder.block0.self_attention.scores", "", {}}));
+  CHECK(text_key({"span.scaled_scores", "", {}}) !=
+        text_key({"decoder.block0.self_attention.scaled_scores", "", {}}));
+  CHECK(text_key({"decoder.block0.cross_attention.keys", "", {}}) == "cross_keys");
+  CHECK(text_key({"encoder.block0.self_attention.masked_scores", "", {}}) == "padded_scores");
+  CHECK(text_key({"decoder.block1.norm2.output", "", {}}) == "norm_output");
+  CHECK(text_key({"decoder.final_norm.gain", "", {}}) == "norm_gain");
+  CHECK(text_key({"decoder.output", "", {}}) == "stack_output");
+  CHECK(text_key({"decoder.block1.dropout_mask2", "", {}}) == "block_dropout_mask");
+  CHECK(text_key({"decoder.block1.dropped2", "", {}}) == "dropped");
 }
 
 bool has_letter(std::string_view text) {
