@@ -2,59 +2,35 @@
 #include "simulator/command_line/arguments.h"
 
 #include "simulator/command_line/help.h"
+#include "simulator/command_line/typed_arguments.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 namespace headscope::simulator {
 namespace {
 
-using OptionalText = std::optional<std::string>;
-
-/// Every option of every command, as typed. Only one command is parsed at a time, so they can share.
-struct Typed {
-  OptionalText model, text, batch, out, tensor, cell, lesson, step, size, theme, text_scale;
-  std::vector<std::string> files;
-  bool twofold = false, json = false, presentation = false, backward = false, gradient = false;
-};
-
-core::Error missing(std::string option) {
-  return {.key = "arguments.missing", .where = "", .values = {{"option", std::move(option)}}};
-}
-
-core::Error bad_value(std::string option, std::string given, std::string allowed) {
-  return {.key = "arguments.value",
-          .where = "",
-          .values = {
-              {"option", std::move(option)}, {"given", std::move(given)}, {"allowed", std::move(allowed)}}};
-}
-
-core::Error no_backward(std::string option) {
-  return {.key = "arguments.no_backward", .where = "", .values = {{"option", std::move(option)}}};
-}
-
-/// A whole number between the limits, nothing else before or after it.
-std::optional<int> whole_number(std::string_view text, int lowest, int highest) {
-  int number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || number < lowest || number > highest)
-    return std::nullopt;
-  return number;
-}
-
 /// Adds options whose descriptions the catalogue has under command.option.NAME.
 class OptionMaker {
  public:
   OptionMaker(CLI::App& command, const lessons::TextCatalog& text) : command_(command), text_(text) {}
 
-  OptionMaker& value(const std::string& name, OptionalText& target) {
+  OptionMaker& value(const std::string& name, OptionalText& target) { return value_as(name, name, target); }
+  /// A value whose words stand under another key, since the name means something else in another command.
+  OptionMaker& value_as(const std::string& key, const std::string& name, OptionalText& target) {
+    command_.add_option("--" + name, target, about(key))
+        ->type_name(value_name(key))
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    return *this;
+  }
+  /// An option that may be given several times, each with one value.
+  OptionMaker& values(const std::string& name, std::vector<std::string>& target) {
     command_.add_option("--" + name, target, about(name))
         ->type_name(value_name(name))
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        ->allow_extra_args(false);
     return *this;
   }
   OptionMaker& flag(const std::string& name, bool& target) {
@@ -87,6 +63,37 @@ CLI::App& add_command(CLI::App& parent, const std::string& name, const lessons::
   return command;
 }
 
+/// What is fed to a model.
+void add_input(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
+  OptionMaker(command, text)
+      .value("text", typed.text)
+      .value("target-text", typed.target_text)
+      .value("label", typed.label)
+      .value("span", typed.span)
+      .value("read", typed.read)
+      .value("batch", typed.batch)
+      .flag("double", typed.twofold);
+}
+
+void add_interventions(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
+  OptionMaker(command, text)
+      .values("zero-head", typed.zero_head)
+      .values("uniform-attention", typed.uniform_attention)
+      .values("set", typed.set)
+      .value("temperature", typed.temperature)
+      .flag("no-scale", typed.no_scale)
+      .flag("leak-future", typed.leak_future);
+}
+
+void add_optimiser(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
+  OptionMaker(command, text)
+      .value("optimiser", typed.optimiser)
+      .value("lr", typed.lr)
+      .value("weight-decay", typed.weight_decay)
+      .value("clip", typed.clip)
+      .value("momentum", typed.momentum);
+}
+
 void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text) {
   app.allow_extras();
   app.set_help_flag("-h,--help", text.text("command.option.help.about"));
@@ -98,22 +105,52 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
   OptionMaker(add_command(lesson, "check", text), text).places("files", typed.files);
   OptionMaker(add_command(lesson, "read", text), text).place("name", typed.lesson);
 
-  OptionMaker(add_command(app, "trace", text), text)
-      .value("model", typed.model)
-      .value("text", typed.text)
-      .value("batch", typed.batch)
-      .value("out", typed.out)
-      .flag("double", typed.twofold)
-      .flag("backward", typed.backward);
-  OptionMaker(add_command(app, "explain", text), text)
-      .value("model", typed.model)
-      .value("text", typed.text)
-      .value("batch", typed.batch)
+  CLI::App& trace = add_command(app, "trace", text);
+  OptionMaker(trace, text).value("model", typed.model);
+  add_input(trace, typed, text);
+  OptionMaker(trace, text).flag("backward", typed.backward).value("out", typed.out);
+  add_interventions(trace, typed, text);
+
+  CLI::App& explain = add_command(app, "explain", text);
+  OptionMaker(explain, text).value("model", typed.model);
+  add_input(explain, typed, text);
+  OptionMaker(explain, text)
       .value("tensor", typed.tensor)
       .value("cell", typed.cell)
-      .flag("double", typed.twofold)
-      .flag("json", typed.json)
-      .flag("gradient", typed.gradient);
+      .flag("gradient", typed.gradient)
+      .flag("check", typed.check)
+      .value_as("after-step", "step", typed.step)
+      .flag("update", typed.update);
+  add_optimiser(explain, typed, text);
+  OptionMaker(explain, text).flag("json", typed.json);
+  add_interventions(explain, typed, text);
+
+  CLI::App& steps = add_command(app, "steps", text);
+  OptionMaker(steps, text).value("model", typed.model);
+  add_input(steps, typed, text);
+  OptionMaker(steps, text).flag("formulas", typed.formulas).flag("json", typed.json);
+  add_interventions(steps, typed, text);
+
+  CLI::App& train = add_command(app, "train", text);
+  OptionMaker(train, text)
+      .value("from", typed.from)
+      .value("data", typed.data)
+      .flag("full-batch", typed.full_batch)
+      .value("steps", typed.steps);
+  add_optimiser(train, typed, text);
+  OptionMaker(train, text)
+      .value("schedule", typed.schedule)
+      .value("warm-up", typed.warm_up)
+      .value("dropout", typed.dropout)
+      .value("label-smoothing", typed.label_smoothing)
+      .value("seed", typed.seed)
+      .value("threads", typed.threads)
+      .value("out", typed.out);
+  OptionMaker(add_command(app, "bench", text), text)
+      .value_as("bench-size", "size", typed.size)
+      .value("threads", typed.threads)
+      .value("seconds", typed.seconds)
+      .flag("json", typed.json);
   OptionMaker(add_command(app, "screenshot", text), text)
       .value("lesson", typed.lesson)
       .value("step", typed.step)
@@ -126,95 +163,10 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
   OptionMaker(add_command(model, "new", text), text).value("lesson", typed.lesson).value("out", typed.out);
 }
 
-/// The first option whose value is empty, where a name must stand.
-std::optional<std::string> find_empty(const Typed& typed) {
-  const std::pair<const char*, const OptionalText*> names[] = {
-      {"--model", &typed.model},   {"--batch", &typed.batch}, {"--out", &typed.out},
-      {"--tensor", &typed.tensor}, {"--cell", &typed.cell},   {"--lesson", &typed.lesson}};
-  for (const auto& [option, value] : names)
-    if (*value && (*value)->empty()) return option;
-  for (const std::string& file : typed.files)
-    if (file.empty()) return "FILE.md";
-  return std::nullopt;
-}
-
-core::Error no_value(std::string option) {
-  return {.key = "arguments.no_value", .where = "", .values = {{"option", std::move(option)}}};
-}
-
 core::Error unknown(const CLI::App& app, std::string word) {
   return {.key = "arguments.unknown",
           .where = "",
           .values = {{"word", std::move(word)}, {"command", command_path(app)}}};
-}
-
-core::Result<ModelInput> model_input(const Typed& typed) {
-  if (!typed.model) return missing("--model");
-  if (typed.text.has_value() == typed.batch.has_value())
-    return core::Error{
-        .key = "arguments.one_of", .where = "", .values = {{"first", "--text"}, {"second", "--batch"}}};
-  ModelInput input;
-  input.model = *typed.model;
-  input.text = typed.text;
-  if (typed.batch) input.batch = *typed.batch;
-  input.precision = typed.twofold ? Precision::twofold : Precision::single;
-  return input;
-}
-
-core::Result<Command> trace_command(const Typed& typed) {
-  if (typed.backward) return no_backward("--backward");
-  core::Result<ModelInput> input = model_input(typed);
-  if (!input) return input.error();
-  if (!typed.out) return missing("--out");
-  return Command(TraceCommand{.input = *std::move(input), .out = *typed.out});
-}
-
-core::Result<Command> explain_command(const Typed& typed) {
-  if (typed.gradient) return no_backward("--gradient");
-  core::Result<ModelInput> input = model_input(typed);
-  if (!input) return input.error();
-  if (!typed.tensor) return missing("--tensor");
-  if (!typed.cell) return missing("--cell");
-  return Command(ExplainCommand{.input = *std::move(input),
-                                .tensor = *typed.tensor,
-                                .cell = *typed.cell,
-                                .format = typed.json ? OutputFormat::json : OutputFormat::text});
-}
-
-core::Result<Command> screenshot_command(const Typed& typed) {
-  if (!typed.lesson) return missing("--lesson");
-  if (!typed.out) return missing("FILE.png");
-  ScreenshotCommand command;
-  command.lesson = *typed.lesson;
-  command.out = *typed.out;
-  command.presentation = typed.presentation;
-  if (typed.step) {
-    const std::optional<int> step = whole_number(*typed.step, 1, 10000);
-    if (!step) return bad_value("--step", *typed.step, "1, 2, 3 …");
-    command.step = static_cast<std::size_t>(*step);
-  }
-  if (typed.size) {
-    const std::size_t cross = typed.size->find('x');
-    const bool has_cross = cross != std::string::npos;
-    const std::optional<int> width = whole_number(typed.size->substr(0, has_cross ? cross : 0), 320, 4096);
-    const std::optional<int> height = whole_number(has_cross ? typed.size->substr(cross + 1) : "", 240, 4096);
-    if (!width || !height) return bad_value("--size", *typed.size, "1600x900 (320x240 … 4096x4096)");
-    command.width = *width;
-    command.height = *height;
-  }
-  if (typed.theme) {
-    if (*typed.theme != "light" && *typed.theme != "dark")
-      return bad_value("--theme", *typed.theme, "light, dark");
-    command.dark = *typed.theme == "dark";
-  }
-  if (typed.text_scale) {
-    std::string_view percent = *typed.text_scale;
-    if (percent.ends_with('%')) percent.remove_suffix(1);
-    const std::optional<int> scale = whole_number(percent, 75, 300);
-    if (!scale) return bad_value("--text-scale", *typed.text_scale, "75 … 300");
-    command.text_percent = *scale;
-  }
-  return Command(command);
 }
 
 core::Result<Command> lesson_command(const CLI::App& lesson, const Typed& typed) {
@@ -247,6 +199,9 @@ core::Result<Command> make_command(const CLI::App& app, const Typed& typed) {
                        .values = {{"command", command_path(app)}, {"known", list}}};
   if (app.got_subcommand("trace")) return trace_command(typed);
   if (app.got_subcommand("explain")) return explain_command(typed);
+  if (app.got_subcommand("steps")) return steps_command(typed);
+  if (app.got_subcommand("train")) return train_command(typed);
+  if (app.got_subcommand("bench")) return bench_command(typed);
   if (app.got_subcommand("screenshot")) return screenshot_command(typed);
   if (app.got_subcommand("lesson")) return lesson_command(*app.get_subcommand("lesson"), typed);
   if (app.got_subcommand("model")) {

@@ -13,7 +13,8 @@ namespace headscope::simulator {
 /// Parses the words after the program's name. Help and version become a PrintCommand.
 /// Errors: arguments.unknown (word), arguments.unknown_command (known), arguments.no_command (known),
 /// arguments.missing (option), arguments.no_value (option), arguments.value (option, given, allowed),
-/// arguments.one_of (first, second: exactly one of them), arguments.no_backward (option).
+/// arguments.one_of (first, second: exactly one of them), arguments.needs (option, needed),
+/// arguments.not_with (first, second), optimiser.range.
 core::Result<Command> parse_arguments(const std::vector<std::string>& arguments,
                                       const lessons::TextCatalog& text);
 

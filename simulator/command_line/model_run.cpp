@@ -2,9 +2,12 @@
 #include "simulator/command_line/model_run.h"
 
 #include "core/tokenizer.h"
+#include "simulator/command_line/intervention_options.h"
 #include "simulator/terminal/text_layout.h"
 
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <ostream>
 
 namespace headscope::simulator {
@@ -18,19 +21,56 @@ struct NamedBatch {
   std::vector<std::string> unknown_words;
 };
 
-core::Result<NamedBatch> batch_of_text(const core::StoredModel& model, const ModelInput& input) {
-  if (!model.vocabulary) return core::Error{.key = "session.no_vocabulary", .where = input.model.string()};
+/// The tokens of an option's text; unknown words are noted.
+core::Result<std::vector<std::int32_t>> row_of_text(const std::string& text, const std::string& option,
+                                                    const core::Vocabulary& vocabulary,
+                                                    const core::ModelConfig& config, NamedBatch& named) {
   // no limit here: feed() refuses what is too long, where a window would cut it with a message
   const core::Result<core::Sentence> sentence =
-      core::tokenize(*input.text, *model.vocabulary, model.config.tokenizer.value_or(core::TokenizerConfig{}),
+      core::tokenize(text, vocabulary, config.tokenizer.value_or(core::TokenizerConfig{}),
                      std::numeric_limits<std::size_t>::max());
   if (!sentence)
-    return core::Error{.key = sentence.error().key, .where = "--text", .values = sentence.error().values};
-  NamedBatch named{.batch = {.source = {core::token_row(*sentence, *model.vocabulary)}},
-                   .where = "--text",
-                   .unknown_words = {}};
+    return core::Error{.key = sentence.error().key, .where = option, .values = sentence.error().values};
   for (const core::Token& token : sentence->tokens)
     if (token.is_unknown) named.unknown_words.push_back(token.text);
+  return core::token_row(*sentence, vocabulary);
+}
+
+/// An option that this model has no use for: it would be passed over in silence.
+std::optional<core::Error> find_useless(const ModelInput& input, const core::ModelConfig& config) {
+  const bool has_span = config.objective == core::Objective::span;
+  const std::pair<const char*, bool> options[] = {
+      {"--target-text", input.target_text && config.architecture != core::Architecture::encoder_decoder},
+      {"--label", input.label && config.objective != core::Objective::classification},
+      {"--span", input.span && !has_span},
+      {"--read", input.read && !(has_span && config.span_reader == core::SpanReader::pointer)}};
+  for (const auto& [option, is_useless] : options)
+    if (is_useless)
+      return core::Error{.key = "arguments.not_for_model", .where = "", .values = {{"option", option}}};
+  return std::nullopt;
+}
+
+core::Result<NamedBatch> batch_of_text(const core::StoredModel& model, const ModelInput& input) {
+  if (std::optional<core::Error> useless = find_useless(input, model.config)) return *std::move(useless);
+  if (!model.vocabulary) return core::Error{.key = "session.no_vocabulary", .where = input.model.string()};
+  NamedBatch named{.batch = {}, .where = "--text", .unknown_words = {}};
+  core::Result<std::vector<std::int32_t>> source =
+      row_of_text(*input.text, "--text", *model.vocabulary, model.config, named);
+  if (!source) return source.error();
+  named.batch.source = {*std::move(source)};
+  if (input.target_text) {
+    if (!model.target_vocabulary)
+      return core::Error{.key = "session.no_vocabulary", .where = input.model.string()};
+    core::Result<std::vector<std::int32_t>> target =
+        row_of_text(*input.target_text, "--target-text", *model.target_vocabulary, model.config, named);
+    if (!target) return target.error();
+    named.batch.target = {*std::move(target)};
+  } else if (model.target_vocabulary) {
+    named.batch.target_begin = model.target_vocabulary->begin();
+  }
+  if (input.label) named.batch.label = {*input.label};
+  if (input.span) named.batch.span = {*input.span};
+  if (input.read) named.batch.read = {*input.read};
   return named;
 }
 
@@ -40,21 +80,41 @@ core::Result<NamedBatch> batch_of_file(const std::filesystem::path& path) {
   return NamedBatch{.batch = *std::move(batch), .where = path.string(), .unknown_words = {}};
 }
 
+/// A key that a batch lacks, as the option that gives it beside --text.
+core::Error for_input(const core::Error& error, const ModelInput& input) {
+  if (!input.text || error.key != "batch.key") return error;
+  const std::string& key = error.values.at(0).second;
+  if (key == "labels") return {.key = "arguments.no_labels", .where = ""};
+  return {.key = "arguments.text_lacks",
+          .where = "",
+          .values = {{"option", key == "target" ? "--target-text" : "--" + key}}};
+}
+
 }  // namespace
 
 core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input) {
   core::Result<core::StoredModel> model = core::read_model_directory(input.model);
   if (!model) return model.error();
-  const core::Result<NamedBatch> named =
-      input.text ? batch_of_text(*model, input) : batch_of_file(*input.batch);
+  core::Result<NamedBatch> named = input.text ? batch_of_text(*model, input) : batch_of_file(*input.batch);
   if (!named) return named.error();
   core::Result<core::FedBatch> fed = core::feed(named->batch, model->config, named->where);
-  if (!fed) return fed.error();
+  if (!fed) return for_input(fed.error(), input);
   if (core::count_reals(model->graph, fed->sizes, core::Role::activation) > kMostNumbers)
     return core::Error{
         .key = "batch.too_large", .where = named->where, .values = {{"most", std::to_string(kMostNumbers)}}};
-  return ModelAndBatch{
-      .model = *std::move(model), .batch = *std::move(fed), .unknown_words = named->unknown_words};
+  core::Result<core::Interventions> interventions = intervene(input.interventions, model->graph, fed->sizes);
+  if (!interventions) return interventions.error();
+  return ModelAndBatch{.model = *std::move(model),
+                       .batch = *std::move(fed),
+                       .interventions = *std::move(interventions),
+                       .unknown_words = std::move(named->unknown_words)};
+}
+
+core::Result<void> require_loss(const ModelAndBatch& loaded, const ModelInput& input) {
+  const std::string where = input.text ? "--text" : input.batch->string();
+  const core::Result<void> required = core::require_targets(loaded.batch, loaded.model.config, where);
+  if (!required) return for_input(required.error(), input);
+  return {};
 }
 
 void print_warnings(const ModelAndBatch& loaded, const CommandContext& context) {

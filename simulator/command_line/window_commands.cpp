@@ -7,8 +7,10 @@
 #include "simulator/platform/headless.h"
 #include "simulator/platform/png.h"
 
+#include <cmath>
 #include <filesystem>
 #include <ostream>
+#include <string>
 #include <utility>
 
 namespace headscope::simulator {
@@ -58,6 +60,10 @@ class LessonWatch {
   std::filesystem::file_time_type time_;
 };
 
+std::string percent(float scale) {
+  return std::to_string(std::lround(scale * 100));
+}
+
 core::Result<std::string> first_lesson(const CommandContext& context) {
   const core::Result<std::vector<lessons::LessonEntry>> entries =
       lessons::list_lessons(lessons::language_folder(context.data.lessons, context.language));
@@ -94,7 +100,14 @@ core::Result<void> run(const ScreenshotCommand& command, const CommandContext& c
         .values = {{"step", std::to_string(command.step)}, {"count", std::to_string(n_steps)}}};
   if (command.dark) app->apply(SetAppearance{Appearance::dark});
   if (command.presentation) app->apply(SetLayout{Layout::presentation});
-  app->apply(SetTextScale{command.text_percent / 100.0});
+  const double text_scale = command.text_percent / 100.0;
+  if (const Scale& limits = app->theme().scale; text_scale < limits.minimum || text_scale > limits.maximum)
+    return core::Error{.key = "arguments.value",
+                       .where = "",
+                       .values = {{"option", "--text-scale"},
+                                  {"given", std::to_string(command.text_percent)},
+                                  {"allowed", percent(limits.minimum) + " … " + percent(limits.maximum)}}};
+  app->apply(SetTextScale{text_scale});
   app->apply(GoToStep{command.step - 1});
   const core::Result<platform::Image> image =
       platform::draw_headless({.width = command.width, .height = command.height}, calls_of(*app));

@@ -7,6 +7,12 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -19,6 +25,32 @@ const std::string kLesson =
 const std::string kGolden =
     (headscope::tests::source_folder() / "tests/golden/decoder_attention_only").string();
 const std::string kScores = "decoder.block0.self_attention.scores";
+
+/// The number behind the first `key` in a text; NaN where there is none.
+double number_after(const std::string& text, const std::string& key) {
+  const std::size_t place = text.find(key);
+  return place == std::string::npos ? std::nan("") : std::strtod(text.c_str() + place + key.size(), nullptr);
+}
+
+std::string golden(const std::string& name) {
+  return (headscope::tests::source_folder() / "tests/golden" / name).string();
+}
+
+/// A copy of a reference model that has words: "<padding>", "<begin>", "<end>", "w3", "w4" …
+std::string with_words(const Scratch& scratch, const std::string& name) {
+  const std::filesystem::path model = scratch / name;
+  std::filesystem::copy(golden(name), model);
+  const std::string config = read_text(model / "config.json");
+  for (const auto& [key, file] : {std::pair{"\"vocab_size\": ", "vocab.json"},
+                                  std::pair{"\"target_vocab_size\": ", "target_vocab.json"}}) {
+    if (config.find(key) == std::string::npos) continue;
+    std::ofstream words(model / file);
+    words << R"(["<padding>", "<begin>", "<end>")";
+    for (int id = 3; id < static_cast<int>(number_after(config, key)); ++id) words << ", \"w" << id << "\"";
+    words << "]";
+  }
+  return model.string();
+}
 
 /// Refused: nothing on standard output, one line of error that says all of `parts`, status 2.
 void check_refused(const Ran& ran, const std::vector<std::string>& parts) {
@@ -42,16 +74,10 @@ std::string make_model(const Scratch& scratch) {
 
 TEST_CASE("every command has help that fits 80 columns and has words for everything",
           "[simulator][command_line]") {
-  const std::vector<std::vector<std::string>> commands{{},
-                                                       {"trace"},
-                                                       {"explain"},
-                                                       {"lesson"},
-                                                       {"lesson", "list"},
-                                                       {"lesson", "check"},
-                                                       {"screenshot"},
-                                                       {"model"},
-                                                       {"model", "new"},
-                                                       {"lesson", "read"}};
+  const std::vector<std::vector<std::string>> commands{
+      {},        {"trace"},        {"explain"},        {"steps"},           {"train"},
+      {"bench"}, {"lesson"},       {"lesson", "list"}, {"lesson", "check"}, {"screenshot"},
+      {"model"}, {"model", "new"}, {"lesson", "read"}};
   for (std::vector<std::string> command : commands) {
     command.push_back("--help");
     const Ran ran = run_program(command);
@@ -98,12 +124,299 @@ TEST_CASE("arguments that cannot be are refused in one line with status 2", "[si
                 {"no step 9", "1 to 2"});
 }
 
-TEST_CASE("the backward pass is refused, not ignored", "[simulator][command_line]") {
-  check_refused(run_program({"trace", "--model", kGolden, "--text", "a", "--out", "x", "--backward"}),
-                {"--backward", "forward pass only"});
-  check_refused(run_program({"explain", "--model", kGolden, "--text", "a", "--tensor", "loss", "--cell", "0",
-                             "--gradient"}),
-                {"--gradient", "forward pass only"});
+TEST_CASE("options that do not fit together, or the numbers in them, are refused one by one",
+          "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json";
+  const auto explain = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"explain",  "--model", kGolden,  "--batch", batch,
+                                       "--tensor", kScores,   "--cell", "0,0,0,0"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  check_refused(explain({"--check"}), {"--check", "--gradient"});
+  check_refused(explain({"--update", "--gradient"}), {"--update", "--gradient"});
+  check_refused(explain({"--update", "--step", "3"}), {"--update", "--step"});
+  check_refused(explain({"--gradient", "--check", "--step", "3"}), {"--check", "--step"});
+  check_refused(explain({"--lr", "0.1"}), {"--lr", "--update"});
+  check_refused(explain({"--update", "--momentum", "0.9"}), {"--momentum", "--optimiser sgd"});
+  check_refused(explain({"--update", "--optimiser", "adam"}), {"\"adam\"", "adamw, sgd"});
+  for (const char* rate : {"-1", "nan", "inf", "x", "0.1x", "1e999"})
+    check_refused(explain({"--update", std::string("--lr=") + rate}), {"--lr", rate});
+  check_refused(explain({"--step=-1"}), {"--step", "-1"});
+  check_refused(explain({"--step", "99999"}), {"no step 99999", "0 (before the first)"});
+  check_refused(explain({"--temperature", "0"}), {"--temperature", "\"0\""});
+  for (const char* option : {"--label", "--read"}) check_refused(explain({option, "1"}), {option, "--text"});
+  check_refused(explain({"--span", "1,2"}), {"--span", "--text"});
+  check_refused(explain({"--target-text", "a"}), {"--target-text", "--text"});
+  for (const char* span : {"1", "1,", ",2", "1,2,3", "a,b", "-1,2"})
+    check_refused(run_program({"trace", "--model", kGolden, "--text", "a", "--out", "x",
+                               std::string("--span=") + span}),
+                  {"--span", span});
+  check_refused(run_program({"trace", "--model", kGolden, "--text", "a", "--out", "x", "--label", "first"}),
+                {"--label", "first"});
+}
+
+TEST_CASE("training and measuring refuse arguments that cannot be", "[simulator][command_line]") {
+  const std::vector<std::string> train{"train",        "--from",  "a", "--data", "b",
+                                       "--full-batch", "--steps", "3", "--out",  "c"};
+  const auto with = [&](const std::string& option) {
+    std::vector<std::string> arguments = train;
+    arguments.push_back(option);
+    return run_program(arguments);
+  };
+  for (const std::ptrdiff_t left_out : {1, 3, 6, 8}) {
+    std::vector<std::string> arguments = train;
+    const std::string option = arguments[static_cast<std::size_t>(left_out)];
+    arguments.erase(arguments.begin() + left_out, arguments.begin() + left_out + 2);
+    check_refused(run_program(arguments), {option, "missing"});
+  }
+  check_refused(run_program({"train", "--from", "a", "--data", "b", "--steps", "3", "--out", "c"}),
+                {"--full-batch"});
+  for (const char* option :
+       {"--steps=0", "--steps=two", "--lr=-1", "--weight-decay=-0.1", "--clip=-1", "--optimiser=adam",
+        "--schedule=step", "--warm-up=-1", "--dropout=1", "--dropout=-0.1", "--label-smoothing=1",
+        "--seed=-1", "--threads=0", "--threads=x", "--momentum=0.9"}) {
+    const std::string text = option;
+    check_refused(with(text), {text.substr(0, text.find('='))});
+  }
+  for (const char* option :
+       {"--size=XL", "--size=s", "--threads=0", "--seconds=0", "--seconds=-1", "--seconds=x"})
+    check_refused(run_program({"bench", option}), {std::string(option).substr(0, 6)});
+}
+
+TEST_CASE("a trace with --backward holds every gradient of the format", "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string out = (scratch / "t.safetensors").string();
+  for (const char* name : {"decoder_attention_only", "classify_mean", "translate_padded",
+                           "span_pointer_relative", "label_encoder_one_output"}) {
+    const std::string model = golden(name);
+    const Ran ran = run_program(
+        {"trace", "--model", model, "--batch", model + "/batch.tokens.json", "--backward", "--out", out});
+    INFO(name << ": " << ran.errors);
+    REQUIRE(ran.status == 0);
+    const core::Result<core::StoredTensors> traced = core::read_safetensors(out);
+    const core::Result<core::StoredTensors> expected =
+        core::read_safetensors(model + "/expected.safetensors");
+    REQUIRE(traced);
+    REQUIRE(expected);
+    for (const auto& [tensor, numbers] : *expected) {
+      INFO(tensor);
+      REQUIRE(traced->contains(tensor));
+      CHECK(traced->at(tensor).shape == numbers.shape);
+    }
+  }
+}
+
+TEST_CASE("without anything to predict a trace ends at the probabilities, and a gradient is refused",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string model = with_words(scratch, "classify_mean");
+  const std::string out = (scratch / "t.safetensors").string();
+  REQUIRE(run_program({"trace", "--model", model, "--text", "w3 w4", "--out", out}).status == 0);
+  const core::Result<core::StoredTensors> bare = core::read_safetensors(out);
+  REQUIRE(bare);
+  CHECK(bare->contains("probabilities"));
+  CHECK_FALSE(bare->contains("loss"));
+  check_refused(run_program({"trace", "--model", model, "--text", "w3 w4", "--out", out, "--backward"}),
+                {"--label"});
+  check_refused(
+      run_program({"explain", "--model", model, "--text", "w3 w4", "--tensor", "loss", "--cell", "0"}),
+      {"--label"});
+  const Ran steps = run_program({"steps", "--model", model, "--text", "w3 w4"});
+  CHECK_THAT(steps.out, Contains("probabilities") && !Contains("grad."));
+
+  REQUIRE(
+      run_program({"trace", "--model", model, "--text", "w3 w4", "--label", "1", "--out", out, "--backward"})
+          .status == 0);
+  const core::Result<core::StoredTensors> labelled = core::read_safetensors(out);
+  REQUIRE(labelled);
+  CHECK(labelled->contains("loss"));
+  CHECK(labelled->contains("grad.classifier.weight"));
+  check_refused(run_program({"trace", "--model", model, "--text", "w3 w4", "--label", "9", "--out", out}),
+                {"9"});
+  check_refused(run_program({"trace", "--model", model, "--text", "w3 w4", "--span", "0,1", "--out", out}),
+                {"no use for --span"});
+  check_refused(run_program({"trace", "--model", model, "--text", "w3", "--target-text", "w3", "--out", out}),
+                {"no use for --target-text"});
+}
+
+TEST_CASE("a text's own answer is fed for every objective", "[simulator][command_line]") {
+  const Scratch scratch;
+  const auto loss_of = [&](const std::string& model, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"explain", "--model", model,    "--tensor", "loss",
+                                       "--cell",  "0",       "--text", "w3 w4 w5"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const std::string span = with_words(scratch, "span_pointer_relative");
+  CHECK(loss_of(span, {"--read", "2", "--span", "0,1"}).status == 0);
+  check_refused(loss_of(span, {"--read", "2"}), {"--span"});
+  check_refused(loss_of(span, {"--span", "0,1"}), {"--read"});
+  check_refused(loss_of(span, {"--read", "7", "--span", "0,1"}), {"7"});
+  const std::string translate = with_words(scratch, "translate_padded");
+  CHECK(loss_of(translate, {"--target-text", "w3 w4 w5"}).status == 0);
+  check_refused(loss_of(translate, {}), {"--target-text"});
+  const std::string labels = with_words(scratch, "label_encoder_one_output");
+  check_refused(loss_of(labels, {}), {"labels", "--batch"});
+}
+
+TEST_CASE("a gradient is explained operation by operation, and held against a difference",
+          "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json";
+  const auto explain = [&](const std::string& tensor, const std::string& cell,
+                           std::vector<std::string> more) {
+    std::vector<std::string> arguments{"explain",  "--model", kGolden,  "--batch", batch,
+                                       "--tensor", tensor,    "--cell", cell};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const Ran queries = explain("decoder.block0.self_attention.queries", "0,0,1,0", {"--gradient"});
+  INFO(queries.out << queries.errors);
+  CHECK(queries.status == 0);
+  CHECK_THAT(queries.out,
+             Catch::Matchers::StartsWith("grad.decoder.block0.self_attention.queries[0,0,1,0] = "));
+  CHECK_THAT(queries.out, Contains("∂scores[0,0,1,0] × keys[0,0,0,0]") && Contains("Back through scores"));
+  const Ran scores =
+      explain("decoder.block0.self_attention.masked_scores", "0,0,1,0", {"--gradient", "--double"});
+  CHECK_THAT(scores.out, Contains("(1 − weights[0,0,1,0])") && Contains("(−weights[0,0,1,0])"));
+
+  const Ran checked = explain("decoder.block0.self_attention.w_query", "0,0,0",
+                              {"--gradient", "--check", "--json", "--double"});
+  INFO(checked.out << checked.errors);
+  REQUIRE(checked.status == 0);
+  const double analytic = number_after(checked.out, "\"analytic\": "),
+               numeric = number_after(checked.out, "\"numeric\": ");
+  CHECK(analytic != 0);
+  // a central difference in double of a loss near 1: about 1e-16 / h, with h 1e-5 and above
+  CHECK(std::abs(analytic - numeric) < 1e-8 + 1e-5 * std::abs(analytic));
+  CHECK(number_after(checked.out, "\"stored\": ") == Approx(analytic).epsilon(1e-12));
+  CHECK_THAT(explain(kScores, "0,0,1,0", {"--gradient", "--check"}).out,
+             Contains("analytic") && Contains("numeric") && Contains("difference"));
+
+  check_refused(explain("probabilities", "0,0,0", {"--gradient"}), {"probabilities", "no gradient"});
+  check_refused(explain("source.ids", "0,0", {"--gradient"}), {"source.ids", "no gradient"});
+  check_refused(explain("loss", "0", {"--gradient"}), {"no gradient"});
+}
+
+TEST_CASE("an update is explained down to its moments", "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json";
+  const auto update = [&](const std::string& tensor, const std::string& cell, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"explain",  "--model", kGolden,  "--batch", batch,     "--update",
+                                       "--tensor", tensor,    "--cell", cell,      "--double"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const std::string w_query = "decoder.block0.self_attention.w_query";
+  const Ran adamw = update(w_query, "0,0,0", {"--lr", "0.01", "--weight-decay", "0.1", "--json"});
+  INFO(adamw.out << adamw.errors);
+  REQUIRE(adamw.status == 0);
+  const std::size_t first = adamw.out.find("\"first_moment\": "),
+                    second = adamw.out.find("\"second_moment\": "), value = adamw.out.find("\"value\": {");
+  REQUIRE(first < second);
+  REQUIRE(second < value);
+  for (const std::size_t place : {first, second, value}) {
+    const std::string part = adamw.out.substr(place);
+    // double arithmetic on a handful of terms
+    CHECK(number_after(part, "\"stored\": ") ==
+          Approx(number_after(part, "\"recombined\": ")).epsilon(1e-12));
+  }
+  CHECK_THAT(adamw.out, Contains("\"form\": \"adam_step\"") && Contains("\"form\": \"decay\"") &&
+                            Contains("\"quantity\": \"gradient\""));
+  const Ran sgd = update(w_query, "0,0,0", {"--optimiser", "sgd", "--momentum", "0.9", "--clip", "0.001"});
+  INFO(sgd.out << sgd.errors);
+  CHECK(sgd.status == 0);
+  CHECK_THAT(sgd.out, Contains("∂w_query[0,0,0]") && Contains("before(w_query[0,0,0])") && !Contains("v("));
+  check_refused(update(kScores, "0,0,0,0", {}), {kScores, "not updated"});
+}
+
+TEST_CASE("steps are listed in their order, and a cell is seen as it is at each",
+          "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json";
+  const Ran listed = run_program({"steps", "--model", kGolden, "--batch", batch, "--formulas"});
+  INFO(listed.out << listed.errors);
+  REQUIRE(listed.status == 0);
+  CHECK_THAT(listed.out, Contains("1  forward"));
+  CHECK_THAT(listed.out, Contains("grad." + kScores) && Contains("Update of W_Q") && Contains("∂q_ic"));
+  const std::size_t forward = listed.out.find("  forward"), backward = listed.out.find("  backward"),
+                    update = listed.out.find("  update");
+  CHECK(forward < backward);
+  CHECK(backward < update);
+
+  const Ran json = run_program({"steps", "--model", kGolden, "--batch", batch, "--json"});
+  REQUIRE(json.status == 0);
+  const std::vector<std::string> steps = lines_of(json.out);
+  std::size_t n_backward = 0;
+  for (const std::string& step : steps)
+    n_backward += step.find("\"phase\": \"backward\"") != std::string::npos;
+  CHECK(n_backward > 10);
+
+  const auto at = [&](const std::string& tensor, const std::string& cell, const std::string& step,
+                      const std::string& option) {
+    std::vector<std::string> arguments{"explain", "--model", kGolden, "--batch", batch, "--tensor",
+                                       tensor,    "--cell",  cell,    "--step",  step};
+    if (!option.empty()) arguments.push_back(option);
+    return run_program(arguments);
+  };
+  check_refused(at(kScores, "0,0,0,0", "1", ""), {kScores, "not computed yet"});
+  check_refused(at(kScores, "0,0,1,0", "1", "--gradient"), {"grad." + kScores, "not computed yet"});
+  const std::string end = std::to_string(steps.size());
+  CHECK(at(kScores, "0,0,1,0", end, "--gradient").status == 0);
+  // behind its update a parameter's value is the optimiser's work, before it is given
+  const std::string w_query = "decoder.block0.self_attention.w_query";
+  CHECK_THAT(at(w_query, "0,0,0", "0", "").out, Contains("given"));
+  CHECK_THAT(at(w_query, "0,0,0", end, "").out, Contains("before(w_query[0,0,0])"));
+}
+
+TEST_CASE("what is changed by hand is changed, said, and refused where it cannot be",
+          "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json", attention = "decoder.block0.self_attention";
+  const auto explain = [&](const std::string& tensor, const std::string& cell,
+                           std::vector<std::string> more) {
+    std::vector<std::string> arguments{
+        "explain", "--model", kGolden,    "--batch", batch, "--tensor", attention + "." + tensor,
+        "--cell",  cell,      "--double", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = run_program(arguments);
+    INFO(ran.errors);
+    CHECK(ran.status == 0);
+    return ran.out;
+  };
+  const auto stored = [](const std::string& json) { return number_after(json, "\"stored\": "); };
+  const std::string zeroed = explain("head_output", "0,1,2,0", {"--zero-head", attention + ":1"});
+  CHECK(stored(zeroed) == 0);
+  CHECK_THAT(zeroed, Contains("\"combine\": \"by_hand\""));
+  CHECK(stored(explain("head_output", "0,0,2,0", {"--zero-head", attention + ":1"})) ==
+        stored(explain("head_output", "0,0,2,0", {})));
+  CHECK(stored(explain("weights", "0,1,3,0", {"--uniform-attention", attention})) == Approx(0.25));
+  CHECK(stored(explain("weights", "0,0,3,0", {"--uniform-attention", attention + ":1"})) ==
+        stored(explain("weights", "0,0,3,0", {})));
+  CHECK(stored(explain("scaled_scores", "0,0,1,0", {"--temperature", "2"})) ==
+        Approx(stored(explain("scaled_scores", "0,0,1,0", {})) / 2));
+  CHECK(stored(explain("weights", "0,0,0,1", {"--leak-future"})) > 0);
+  CHECK(stored(explain("weights", "0,0,0,1", {})) == 0);
+  const std::string set =
+      explain("weights", "0,0,2,0",
+              {"--set", attention + ".scores:0,0,2,0=1000", "--set", attention + ".scores:0,0,2,1=-1000"});
+  CHECK(stored(set) == Approx(1));
+
+  const auto refused = [&](const std::vector<std::string>& more, const std::vector<std::string>& parts) {
+    std::vector<std::string> arguments{"trace", "--model", kGolden, "--batch", batch, "--out", "x"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    check_refused(run_program(arguments), parts);
+  };
+  refused({"--zero-head", "decoder.block7.self_attention:0"}, {"block7", attention});
+  refused({"--zero-head", attention}, {"--zero-head", "ATTENTION:HEAD"});
+  refused({"--zero-head", attention + ":99"}, {"99", "0"});
+  refused({"--zero-head", attention + ":one"}, {"one"});
+  refused({"--uniform-attention", "attention"}, {"\"attention\""});
+  refused({"--set", attention + ".scores"}, {"--set", "TENSOR:"});
+  refused({"--set", attention + ".scores:0,0,0,0=x"}, {"--set", "=x"});
+  refused({"--set", attention + ".scores:0,0,0=1"}, {"0,0,0", "shape"});
+  refused({"--set", attention + ".score:0,0,0,0=1"}, {"score\"", kScores});
+  refused({"--set", attention + ".w_query:0,0,0=1"}, {"w_query", "given, not computed"});
+  check_refused(run_program({"trace", "--model", golden("classify_mean"), "--batch",
+                             golden("classify_mean") + "/batch.tokens.json", "--out", "x", "--leak-future"}),
+                {"--leak-future"});
 }
 
 TEST_CASE("data folders that hold no data are named", "[simulator][command_line]") {
@@ -178,10 +491,8 @@ TEST_CASE("JSON explanations recombine to the stored number", "[simulator][comma
                                "--cell", "0, 1, 2, 1", "--json", "--double"});
   INFO(ran.out);
   REQUIRE(ran.status == 0);
-  const auto number_after = [&](const std::string& key) {
-    return std::stod(ran.out.substr(ran.out.find("\"" + key + "\": ") + key.size() + 4));
-  };
-  CHECK(number_after("stored") == Approx(number_after("recombined")).epsilon(1e-12));
+  CHECK(number_after(ran.out, "\"stored\": ") ==
+        Approx(number_after(ran.out, "\"recombined\": ")).epsilon(1e-12));
   CHECK_THAT(ran.out, Contains("\"combine\": \"sum\"") && Contains("\"cell\": [0,1,2,1]"));
   // the mask's minus infinity is no JSON number
   const Ran masked =

@@ -1,0 +1,179 @@
+#include "simulator/command_line/intervention_options.h"
+
+#include "simulator/command_line/cell_argument.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace headscope::simulator {
+namespace {
+
+/// The tensors of one attention that interventions take hold of.
+struct Attention {
+  std::string name;
+  core::TensorId scores, weights, head_output;
+  std::int64_t n_heads = 0;
+};
+
+std::vector<Attention> find_attentions(const core::Graph& graph) {
+  std::vector<Attention> attentions;
+  for (const core::Operation& operation : graph.operations()) {
+    const auto* scores = std::get_if<core::Scores>(&operation);
+    if (!scores) continue;
+    std::string name = graph.spec(scores->output).name;
+    name.resize(name.rfind('.'));
+    const std::optional<core::TensorId> weights = graph.find(name + ".weights"),
+                                        head_output = graph.find(name + ".head_output");
+    if (!weights || !head_output) continue;
+    const core::ShapeSpec& shape = graph.spec(scores->output).shape;
+    const std::int64_t n_heads = shape[shape.find(core::Axis::head)].extent.size;
+    attentions.push_back({std::move(name), scores->output, *weights, *head_output, n_heads});
+  }
+  return attentions;
+}
+
+core::Error wrong_form(std::string option, std::string given, std::string form) {
+  return {.key = "intervention.form",
+          .where = "",
+          .values = {{"option", std::move(option)}, {"given", std::move(given)}, {"form", std::move(form)}}};
+}
+
+class Intervener {
+ public:
+  Intervener(core::Graph& graph, const core::Sizes& sizes)
+      : graph_(graph), sizes_(sizes), attentions_(find_attentions(graph)) {}
+
+  core::Result<void> zero_head(const std::string& given) {
+    const core::Result<Place> place = find_place(given, "--zero-head");
+    if (!place) return place.error();
+    if (!place->head) return wrong_form("--zero-head", given, "ATTENTION:HEAD");
+    made_.overrides.push_back(core::zero_head(graph_, place->attention->head_output, *place->head));
+    return {};
+  }
+
+  core::Result<void> uniform(const std::string& given) {
+    const core::Result<Place> place = find_place(given, "--uniform-attention");
+    if (!place) return place.error();
+    made_.overrides.push_back(core::uniform_attention(graph_, place->attention->weights, place->head));
+    return {};
+  }
+
+  /// "TENSOR:0,0,1,2=0.5"
+  core::Result<void> set(const std::string& given) {
+    constexpr const char* kForm = "TENSOR:0,0,1,2=0.5";
+    const std::size_t colon = given.find(':'), equals = given.rfind('=');
+    if (colon == std::string::npos || equals == std::string::npos || equals < colon)
+      return wrong_form("--set", given, kForm);
+    double value = 0;
+    const char* const end = given.data() + given.size();
+    const auto [after, failure] = std::from_chars(given.data() + equals + 1, end, value);
+    if (failure != std::errc() || after != end || !std::isfinite(value))
+      return wrong_form("--set", given, kForm);
+    const core::Result<core::TensorId> tensor = tensor_argument(graph_, given.substr(0, colon), "--set");
+    if (!tensor) return tensor.error();
+    if (!graph_.producer(*tensor))
+      return core::Error{.key = "intervention.not_computed",
+                         .where = "--set",
+                         .values = {{"name", graph_.spec(*tensor).name}}};
+    const core::Result<core::Cell> cell =
+        cell_argument(graph_, *tensor, core::bind(graph_.spec(*tensor).shape, sizes_),
+                      std::string_view(given).substr(colon + 1, equals - colon - 1), "--set");
+    if (!cell) return cell.error();
+    made_.overrides.push_back(core::set_cell(*tensor, *cell, value));
+    return {};
+  }
+
+  /// The switches of all attentions. What changes nothing is refused: it would look like a finding.
+  core::Result<void> set_switches(const core::AttentionSwitches& switches) {
+    if (switches == core::AttentionSwitches{}) return {};
+    bool has_scale = false, has_future = false;
+    for (const core::Operation& operation : graph_.operations()) {
+      const auto* scale = std::get_if<core::ScaleScores>(&operation);
+      const auto* mask = std::get_if<core::MaskScores>(&operation);
+      has_scale = has_scale || (scale && scale->width > 0 && is_of_attention(scale->input));
+      has_future = has_future || (mask && mask->mask == core::Mask::causal_and_padding);
+    }
+    const auto no_effect = [](const char* option) {
+      return core::Error{.key = "intervention.no_effect", .where = "", .values = {{"option", option}}};
+    };
+    if (!switches.leaves_scale && !has_scale) return no_effect("--no-scale");
+    if (switches.leaks_future && !has_future) return no_effect("--leak-future");
+    const core::Graph original = graph_;
+    for (const Attention& attention : attentions_)
+      core::set_switches(graph_, attention.scores, original, switches);
+    return {};
+  }
+
+  core::Interventions take() { return std::move(made_); }
+
+ private:
+  struct Place {
+    const Attention* attention = nullptr;
+    std::optional<std::int64_t> head;
+  };
+
+  bool is_of_attention(core::TensorId scores) const {
+    for (const Attention& attention : attentions_)
+      if (attention.scores == scores) return true;
+    return false;
+  }
+
+  /// "decoder.block0.self_attention" or, with a head, "decoder.block0.self_attention:1".
+  core::Result<Place> find_place(const std::string& given, const std::string& option) const {
+    const std::size_t colon = given.find(':');
+    const std::string name = given.substr(0, colon);
+    Place place;
+    std::string known;
+    for (const Attention& attention : attentions_) {
+      if (attention.name == name) place.attention = &attention;
+      known.append(known.empty() ? "" : ", ").append(attention.name);
+    }
+    if (!place.attention)
+      return core::Error{
+          .key = "intervention.attention", .where = option, .values = {{"name", name}, {"known", known}}};
+    if (colon == std::string::npos) return place;
+    std::int64_t head = 0;
+    const char* const end = given.data() + given.size();
+    const auto [after, failure] = std::from_chars(given.data() + colon + 1, end, head);
+    if (failure != std::errc() || after != end || head < 0 || head >= place.attention->n_heads)
+      return core::Error{.key = "intervention.head",
+                         .where = option,
+                         .values = {{"head", given.substr(colon + 1)},
+                                    {"name", name},
+                                    {"last", std::to_string(place.attention->n_heads - 1)}}};
+    place.head = head;
+    return place;
+  }
+
+  core::Graph& graph_;
+  core::Sizes sizes_;
+  std::vector<Attention> attentions_;
+  core::Interventions made_;
+};
+
+}  // namespace
+
+core::Result<core::Interventions> intervene(const InterventionOptions& options, core::Graph& graph,
+                                            const core::Sizes& sizes) {
+  Intervener intervener(graph, sizes);
+  for (const std::string& given : options.zero_heads)
+    if (const core::Result<void> done = intervener.zero_head(given); !done) return done.error();
+  for (const std::string& given : options.uniform_attentions)
+    if (const core::Result<void> done = intervener.uniform(given); !done) return done.error();
+  for (const std::string& given : options.cells)
+    if (const core::Result<void> done = intervener.set(given); !done) return done.error();
+  const core::AttentionSwitches switches{.temperature = options.temperature,
+                                         .leaves_scale = options.leaves_scale,
+                                         .leaks_future = options.leaks_future};
+  if (const core::Result<void> done = intervener.set_switches(switches); !done) return done.error();
+  return intervener.take();
+}
+
+}  // namespace headscope::simulator

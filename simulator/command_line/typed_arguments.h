@@ -1,0 +1,44 @@
+// The command line's words by option, as typed, and what they mean: one function a command. No CLI11.
+#pragma once
+
+#include "core/result.h"
+#include "simulator/command_line/commands.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope::simulator {
+
+using OptionalText = std::optional<std::string>;
+
+/// Every option of every command. Only one command is parsed at a time, so they share.
+struct Typed {
+  OptionalText model, text, batch, out, tensor, cell, lesson, step, size, theme, text_scale;
+  OptionalText target_text, label, span, read;
+  OptionalText temperature;
+  std::vector<std::string> zero_head, uniform_attention, set;
+  OptionalText optimiser, lr, weight_decay, clip, momentum, schedule, warm_up;
+  OptionalText from, data, steps, dropout, label_smoothing, seed, threads, seconds;
+  std::vector<std::string> files;
+  bool twofold = false, json = false, presentation = false, backward = false, gradient = false;
+  bool check = false, update = false, no_scale = false, leak_future = false, full_batch = false;
+  bool formulas = false;
+};
+
+/// The first option whose value is empty, where something must stand.
+std::optional<std::string> find_empty(const Typed& typed);
+
+core::Error missing(std::string option);
+core::Error no_value(std::string option);
+
+// Errors: arguments.missing (option), arguments.value (option, given, allowed), arguments.one_of (first,
+// second: exactly one of them), arguments.needs (option, needed), arguments.not_with (first, second).
+core::Result<Command> trace_command(const Typed& typed);
+core::Result<Command> explain_command(const Typed& typed);
+core::Result<Command> steps_command(const Typed& typed);
+core::Result<Command> train_command(const Typed& typed);
+core::Result<Command> bench_command(const Typed& typed);
+core::Result<Command> screenshot_command(const Typed& typed);
+
+}  // namespace headscope::simulator
