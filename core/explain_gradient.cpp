@@ -74,7 +74,7 @@ struct GradientExplainer {
 
   /// visit(b, i) for the cells of a tensor's first two sides.
   template <class Visit>
-  void each_token(TensorId of, Visit visit) const {
+  void each_token(TensorId of, const Visit& visit) const {
     const Shape& shape = trace.shape(of);
     for (std::int64_t b = 0; b < shape[0]; ++b)
       for (std::int64_t i = 0; i < shape[1]; ++i) visit(b, i);

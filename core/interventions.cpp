@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <optional>
+#include <span>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace headscope::core {
 namespace {

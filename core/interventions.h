@@ -30,8 +30,8 @@ struct Region {
 /// The region of one cell.
 Region one_cell(const Cell& cell);
 
-/// Cells of an activation that are set by hand after their operation has run. The gradient at such a cell is
-/// kept, upstream of it is 0.
+/// Cells of an activation (any but the loss) that are set by hand after their operation has run. The gradient
+/// at such a cell is kept, upstream of it is 0.
 struct Override {
   enum class Kind : std::uint8_t {
     constant,  // every cell of the region is `values[0]`

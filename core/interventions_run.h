@@ -20,7 +20,7 @@ namespace headscope::core {
 /// side where that is the batch's.
 template <class Visit>
 void for_each_overridden(const Interventions& interventions, TensorId tensor, const Shape& shape, Rows rows,
-                         Visit visit) {
+                         const Visit& visit) {
   for (const Override& override : interventions.overrides) {
     if (override.tensor != tensor || override.region.rank != shape.rank()) continue;
     Cell first, last;  // of the region, both within it

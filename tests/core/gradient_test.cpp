@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,14 +29,14 @@ Counts check_gradients(const Graph& graph, GradientChecker& checker, std::int64_
     if (!checker.workspace().has_gradient(tensor)) continue;
     const auto gradients = checker.workspace().gradients(tensor);
     double largest = 0;
-    for (const double gradient : gradients) largest = std::max(largest, std::abs(gradient));
+    for (const double one : gradients) largest = std::max(largest, std::abs(one));
     const Shape& shape = checker.workspace().shape(tensor);
     for (std::int64_t place = 0; place < shape.count();
          place += std::max<std::int64_t>(1, shape.count() / most)) {
       const double x = checker.workspace().values(tensor)[static_cast<std::size_t>(place)];
-      const auto place_of_gradient = gradients[static_cast<std::size_t>(place)];
+      const double gradient = gradients[static_cast<std::size_t>(place)];
       if (std::isinf(x)) {  // masked: it cannot move, and has no part in the loss
-        if (place_of_gradient != 0) FAIL(graph.spec(tensor).name << " cell " << place << " is masked");
+        if (gradient != 0) FAIL(graph.spec(tensor).name << " cell " << place << " is masked");
         continue;
       }
       const GradientCheck check = checker.check(tensor, shape.cell(place));
@@ -72,7 +71,7 @@ void check_bench(Bench& bench, TensorId output) {
   CHECK(counts.n_kinks == 0);  // the bench's random numbers stay away from 0
 }
 
-std::vector<double> repeated(std::int64_t count, std::vector<double> pattern) {
+std::vector<double> repeated(std::int64_t count, const std::vector<double>& pattern) {
   std::vector<double> values;
   for (std::int64_t place = 0; place < count; ++place)
     values.push_back(pattern[static_cast<std::size_t>(place) % pattern.size()]);

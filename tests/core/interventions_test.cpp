@@ -52,7 +52,7 @@ struct Changed {
 
 /// visit(cell) for every cell of a tensor.
 template <class Visit>
-void each_cell(const Changed& changed, TensorId tensor, Visit visit) {
+void each_cell(const Changed& changed, TensorId tensor, const Visit& visit) {
   const Shape shape = changed.model.stepper.trace().shape(tensor);
   for (std::int64_t place = 0; place < shape.count(); ++place) visit(shape.cell(place));
 }

@@ -108,7 +108,7 @@ TEST_CASE("the schedules' rates", "[core][optimiser]") {
   config.rate = 8;
   config.total_steps = 12;
   config.final_share = 0.25;
-  const auto rates = [&](std::vector<std::int64_t> steps) {
+  const auto rates = [&](const std::vector<std::int64_t>& steps) {
     std::vector<double> found;
     for (const std::int64_t step : steps) found.push_back(rate_at(config, step));
     return found;
