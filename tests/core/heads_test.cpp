@@ -1,5 +1,6 @@
 // A head's numbers do not depend on its index: equal slices of the learned matrices give equal bits in every
 // head, forward and backward; and heads that change places change nothing else.
+#include "core/training/train_step.h"
 #include "tests/core/every_model.h"
 
 #include <catch2/catch.hpp>
@@ -101,6 +102,37 @@ TEMPLATE_TEST_CASE("identical heads hold identical bits in every kind of model",
     REQUIRE(fed);
     check_equal_heads<TestType>(config, *fed);
   }
+}
+
+TEMPLATE_TEST_CASE("identical heads stay identical to the bit in training", "[core][heads][training]", float,
+                   double) {
+  for (std::int64_t n_heads = 1; n_heads <= 8; ++n_heads)
+    for (std::int64_t d_head = 4; d_head <= 32; ++d_head) {
+      ModelConfig config = wide_config(Architecture::decoder);
+      config.n_heads = n_heads;
+      config.d_head = d_head;
+      config.positions = d_head % 2 == 0 ? Positions::relative : Positions::learned;
+      const auto model = test::make_model<TestType>(config, long_rows(config));
+      TrainStep<TestType> training(model.graph, model.fed.sizes,
+                                   {.optimiser = {.rate = 1e-2, .weight_decay = 0.1, .clip_norm = 1},
+                                    .n_threads = d_head % 2 == 0 ? 1 : 2});
+      Workspace<TestType>& workspace = training.workspace();
+      test::draw_parameters(model.graph, workspace);
+      set_inputs(model.graph, workspace, model.fed);
+      equalise_heads(model.graph, workspace, 0, 1);
+      const TensorId queries = model.id("decoder.block0.self_attention.w_query");
+      const TestType before = workspace.values(queries)[0];
+      for (std::int64_t step = 1; step <= 3; ++step) REQUIRE(training.run(step));
+      CHECK(workspace.values(queries)[0] != before);
+      for (std::uint32_t index = 0; index < model.graph.n_tensors(); ++index) {
+        const TensorSpec& spec = model.graph.spec({index});
+        const int place = spec.shape.find(Axis::head);
+        if (place < 0) continue;
+        INFO(spec.name << " with " << n_heads << " heads of width " << d_head);
+        REQUIRE(heads_are_equal<TestType>(std::as_const(workspace).values({index}), workspace.shape({index}),
+                                          place));
+      }
+    }
 }
 
 TEST_CASE("equal heads get noise of the deviation that is asked for", "[core][heads]") {
