@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 #include <string>
 #include <variant>
@@ -177,6 +181,27 @@ TEST_CASE("the same words never stand for two things of one model", "[simulator]
   CHECK(text_key({"decoder.output", "", {}}) == "stack_output");
   CHECK(text_key({"decoder.block1.dropout_mask2", "", {}}) == "block_dropout_mask");
   CHECK(text_key({"decoder.block1.dropped2", "", {}}) == "dropped");
+}
+
+TEST_CASE("every error of the simulator has words and a hint", "[simulator][words]") {
+  const Words words = shipped_words();
+  const std::regex pattern(R"re(key = "([a-z]+\.[a-z_]+)"|"(explain\.no_[a-z]+)")re");
+  std::set<std::string> keys;
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(test::source_folder() / "simulator")) {
+    if (file.path().extension() != ".cpp") continue;
+    std::ifstream stream(file.path());
+    const std::string source{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    for (std::sregex_iterator match(source.begin(), source.end(), pattern), end; match != end; ++match)
+      for (const std::size_t group : {std::size_t{1}, std::size_t{2}})
+        if ((*match)[group].matched) keys.insert((*match)[group]);
+  }
+  CHECK(keys.size() > 25);  // else the search itself is broken
+  for (const std::string& key : keys) {
+    INFO(key);
+    CHECK(words.text.has("error." + key + ".what"));
+    CHECK(words.text.has("error." + key + ".hint"));
+  }
 }
 
 bool has_letter(std::string_view text) {

@@ -1,0 +1,254 @@
+// trace, explain and steps on models of every objective: gradients, updates, and what is changed by hand.
+#include "tests/simulator/commands.h"
+
+#include "core/formats/safetensors.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace headscope;
+using namespace headscope::simulator::test;
+using Catch::Matchers::Contains;
+
+}  // namespace
+
+TEST_CASE("a trace with --backward holds every gradient of the format", "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string out = (scratch / "t.safetensors").string();
+  for (const char* name : {"decoder_attention_only", "classify_mean", "translate_padded",
+                           "span_pointer_relative", "label_encoder_one_output"}) {
+    const std::string model = golden(name);
+    const Ran ran = run_program(
+        {"trace", "--model", model, "--batch", model + "/batch.tokens.json", "--backward", "--out", out});
+    INFO(name << ": " << ran.errors);
+    REQUIRE(ran.status == 0);
+    const core::Result<core::StoredTensors> traced = core::read_safetensors(out);
+    const core::Result<core::StoredTensors> expected =
+        core::read_safetensors(model + "/expected.safetensors");
+    REQUIRE(traced);
+    REQUIRE(expected);
+    for (const auto& [tensor, numbers] : *expected) {
+      INFO(tensor);
+      REQUIRE(traced->contains(tensor));
+      CHECK(traced->at(tensor).shape == numbers.shape);
+    }
+  }
+}
+
+TEST_CASE("without anything to predict a trace ends at the probabilities, and a gradient is refused",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string model = with_words(scratch, "classify_mean");
+  const std::string out = (scratch / "t.safetensors").string();
+  REQUIRE(run_program({"trace", "--model", model, "--text", "w3 w4", "--out", out}).status == 0);
+  const core::Result<core::StoredTensors> bare = core::read_safetensors(out);
+  REQUIRE(bare);
+  CHECK(bare->contains("probabilities"));
+  CHECK_FALSE(bare->contains("loss"));
+  check_refused(run_program({"trace", "--model", model, "--text", "w3 w4", "--out", out, "--backward"}),
+                {"--label"});
+  check_refused(
+      run_program({"explain", "--model", model, "--text", "w3 w4", "--tensor", "loss", "--cell", "0"}),
+      {"--label"});
+  const Ran steps = run_program({"steps", "--model", model, "--text", "w3 w4"});
+  CHECK_THAT(steps.out, Contains("probabilities") && !Contains("grad."));
+
+  REQUIRE(
+      run_program({"trace", "--model", model, "--text", "w3 w4", "--label", "1", "--out", out, "--backward"})
+          .status == 0);
+  const core::Result<core::StoredTensors> labelled = core::read_safetensors(out);
+  REQUIRE(labelled);
+  CHECK(labelled->contains("loss"));
+  CHECK(labelled->contains("grad.classifier.weight"));
+  check_refused(run_program({"trace", "--model", model, "--text", "w3 w4", "--label", "9", "--out", out}),
+                {"9"});
+  check_refused(run_program({"trace", "--model", model, "--text", "w3 w4", "--span", "0,1", "--out", out}),
+                {"no use for --span"});
+  check_refused(run_program({"trace", "--model", model, "--text", "w3", "--target-text", "w3", "--out", out}),
+                {"no use for --target-text"});
+}
+
+TEST_CASE("a text's own answer is fed for every objective", "[simulator][command_line]") {
+  const Scratch scratch;
+  const auto loss_of = [&](const std::string& model, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"explain", "--model", model,    "--tensor", "loss",
+                                       "--cell",  "0",       "--text", "w3 w4 w5"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const std::string span = with_words(scratch, "span_pointer_relative");
+  CHECK(loss_of(span, {"--read", "2", "--span", "0,1"}).status == 0);
+  check_refused(loss_of(span, {"--read", "2"}), {"--span"});
+  check_refused(loss_of(span, {"--span", "0,1"}), {"--read"});
+  check_refused(loss_of(span, {"--read", "7", "--span", "0,1"}), {"7"});
+  const std::string translate = with_words(scratch, "translate_padded");
+  CHECK(loss_of(translate, {"--target-text", "w3 w4 w5"}).status == 0);
+  check_refused(loss_of(translate, {}), {"--target-text"});
+  const std::string labels = with_words(scratch, "label_encoder_one_output");
+  check_refused(loss_of(labels, {}), {"labels", "--batch"});
+}
+
+TEST_CASE("a gradient is explained operation by operation, and held against a difference",
+          "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json";
+  const auto explain = [&](const std::string& tensor, const std::string& cell,
+                           std::vector<std::string> more) {
+    std::vector<std::string> arguments{"explain",  "--model", kGolden,  "--batch", batch,
+                                       "--tensor", tensor,    "--cell", cell};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const Ran queries = explain("decoder.block0.self_attention.queries", "0,0,1,0", {"--gradient"});
+  INFO(queries.out << queries.errors);
+  CHECK(queries.status == 0);
+  CHECK_THAT(queries.out,
+             Catch::Matchers::StartsWith("grad.decoder.block0.self_attention.queries[0,0,1,0] = "));
+  CHECK_THAT(queries.out, Contains("∂scores[0,0,1,0] × keys[0,0,0,0]") && Contains("Back through scores"));
+  const Ran scores =
+      explain("decoder.block0.self_attention.masked_scores", "0,0,1,0", {"--gradient", "--double"});
+  CHECK_THAT(scores.out, Contains("(1 − weights[0,0,1,0])") && Contains("(−weights[0,0,1,0])"));
+
+  const Ran checked = explain("decoder.block0.self_attention.w_query", "0,0,0",
+                              {"--gradient", "--check", "--json", "--double"});
+  INFO(checked.out << checked.errors);
+  REQUIRE(checked.status == 0);
+  const double analytic = number_after(checked.out, "\"analytic\": "),
+               numeric = number_after(checked.out, "\"numeric\": ");
+  CHECK(analytic != 0);
+  // a central difference in double of a loss near 1: about 1e-16 / h, with h 1e-5 and above
+  CHECK(std::abs(analytic - numeric) < 1e-8 + 1e-5 * std::abs(analytic));
+  CHECK(number_after(checked.out, "\"stored\": ") == Approx(analytic).epsilon(1e-12));
+  CHECK_THAT(explain(kScores, "0,0,1,0", {"--gradient", "--check"}).out,
+             Contains("analytic") && Contains("numeric") && Contains("difference"));
+
+  check_refused(explain("probabilities", "0,0,0", {"--gradient"}), {"probabilities", "no gradient"});
+  check_refused(explain("source.ids", "0,0", {"--gradient"}), {"source.ids", "no gradient"});
+  check_refused(explain("loss", "0", {"--gradient"}), {"no gradient"});
+}
+
+TEST_CASE("an update is explained down to its moments", "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json";
+  const auto update = [&](const std::string& tensor, const std::string& cell, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"explain",  "--model", kGolden,  "--batch", batch,     "--update",
+                                       "--tensor", tensor,    "--cell", cell,      "--double"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const std::string w_query = "decoder.block0.self_attention.w_query";
+  const Ran adamw = update(w_query, "0,0,0", {"--lr", "0.01", "--weight-decay", "0.1", "--json"});
+  INFO(adamw.out << adamw.errors);
+  REQUIRE(adamw.status == 0);
+  const std::size_t first = adamw.out.find("\"first_moment\": "),
+                    second = adamw.out.find("\"second_moment\": "), value = adamw.out.find("\"value\": {");
+  REQUIRE(first < second);
+  REQUIRE(second < value);
+  for (const std::size_t place : {first, second, value}) {
+    const std::string part = adamw.out.substr(place);
+    // double arithmetic on a handful of terms
+    CHECK(number_after(part, "\"stored\": ") ==
+          Approx(number_after(part, "\"recombined\": ")).epsilon(1e-12));
+  }
+  CHECK_THAT(adamw.out, Contains("\"form\": \"adam_step\"") && Contains("\"form\": \"decay\"") &&
+                            Contains("\"quantity\": \"gradient\""));
+  const Ran sgd = update(w_query, "0,0,0", {"--optimiser", "sgd", "--momentum", "0.9", "--clip", "0.001"});
+  INFO(sgd.out << sgd.errors);
+  CHECK(sgd.status == 0);
+  CHECK_THAT(sgd.out, Contains("∂w_query[0,0,0]") && Contains("before(w_query[0,0,0])") && !Contains("v("));
+  check_refused(update(kScores, "0,0,0,0", {}), {kScores, "not updated"});
+}
+
+TEST_CASE("steps are listed in their order, and a cell is seen as it is at each",
+          "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json";
+  const Ran listed = run_program({"steps", "--model", kGolden, "--batch", batch, "--formulas"});
+  INFO(listed.out << listed.errors);
+  REQUIRE(listed.status == 0);
+  CHECK_THAT(listed.out, Contains("1  forward"));
+  CHECK_THAT(listed.out, Contains("grad." + kScores) && Contains("Update of W_Q") && Contains("∂q_ic"));
+  const std::size_t forward = listed.out.find("  forward"), backward = listed.out.find("  backward"),
+                    update = listed.out.find("  update");
+  CHECK(forward < backward);
+  CHECK(backward < update);
+
+  const Ran json = run_program({"steps", "--model", kGolden, "--batch", batch, "--json"});
+  REQUIRE(json.status == 0);
+  const std::vector<std::string> steps = lines_of(json.out);
+  std::size_t n_backward = 0;
+  for (const std::string& step : steps)
+    n_backward += step.find("\"phase\": \"backward\"") != std::string::npos;
+  CHECK(n_backward > 10);
+
+  const auto at = [&](const std::string& tensor, const std::string& cell, const std::string& step,
+                      const std::string& option) {
+    std::vector<std::string> arguments{"explain", "--model", kGolden, "--batch", batch, "--tensor",
+                                       tensor,    "--cell",  cell,    "--step",  step};
+    if (!option.empty()) arguments.push_back(option);
+    return run_program(arguments);
+  };
+  check_refused(at(kScores, "0,0,0,0", "1", ""), {kScores, "not computed yet"});
+  check_refused(at(kScores, "0,0,1,0", "1", "--gradient"), {"grad." + kScores, "not computed yet"});
+  const std::string end = std::to_string(steps.size());
+  CHECK(at(kScores, "0,0,1,0", end, "--gradient").status == 0);
+  // behind its update a parameter's value is the optimiser's work, before it is given
+  const std::string w_query = "decoder.block0.self_attention.w_query";
+  CHECK_THAT(at(w_query, "0,0,0", "0", "").out, Contains("given"));
+  CHECK_THAT(at(w_query, "0,0,0", end, "").out, Contains("before(w_query[0,0,0])"));
+}
+
+TEST_CASE("what is changed by hand is changed, said, and refused where it cannot be",
+          "[simulator][command_line]") {
+  const std::string batch = kGolden + "/batch.tokens.json", attention = "decoder.block0.self_attention";
+  const auto explain = [&](const std::string& tensor, const std::string& cell,
+                           std::vector<std::string> more) {
+    std::vector<std::string> arguments{
+        "explain", "--model", kGolden,    "--batch", batch, "--tensor", attention + "." + tensor,
+        "--cell",  cell,      "--double", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = run_program(arguments);
+    INFO(ran.errors);
+    CHECK(ran.status == 0);
+    return ran.out;
+  };
+  const auto stored = [](const std::string& json) { return number_after(json, "\"stored\": "); };
+  const std::string zeroed = explain("head_output", "0,1,2,0", {"--zero-head", attention + ":1"});
+  CHECK(stored(zeroed) == 0);
+  CHECK_THAT(zeroed, Contains("\"combine\": \"by_hand\""));
+  CHECK(stored(explain("head_output", "0,0,2,0", {"--zero-head", attention + ":1"})) ==
+        stored(explain("head_output", "0,0,2,0", {})));
+  CHECK(stored(explain("weights", "0,1,3,0", {"--uniform-attention", attention})) == Approx(0.25));
+  CHECK(stored(explain("weights", "0,0,3,0", {"--uniform-attention", attention + ":1"})) ==
+        stored(explain("weights", "0,0,3,0", {})));
+  CHECK(stored(explain("scaled_scores", "0,0,1,0", {"--temperature", "2"})) ==
+        Approx(stored(explain("scaled_scores", "0,0,1,0", {})) / 2));
+  CHECK(stored(explain("weights", "0,0,0,1", {"--leak-future"})) > 0);
+  CHECK(stored(explain("weights", "0,0,0,1", {})) == 0);
+  const std::string set =
+      explain("weights", "0,0,2,0",
+              {"--set", attention + ".scores:0,0,2,0=1000", "--set", attention + ".scores:0,0,2,1=-1000"});
+  CHECK(stored(set) == Approx(1));
+
+  const auto refused = [&](const std::vector<std::string>& more, const std::vector<std::string>& parts) {
+    std::vector<std::string> arguments{"trace", "--model", kGolden, "--batch", batch, "--out", "x"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    check_refused(run_program(arguments), parts);
+  };
+  refused({"--zero-head", "decoder.block7.self_attention:0"}, {"block7", attention});
+  refused({"--zero-head", attention}, {"--zero-head", "ATTENTION:HEAD"});
+  refused({"--zero-head", attention + ":99"}, {"99", "0"});
+  refused({"--zero-head", attention + ":one"}, {"one"});
+  refused({"--uniform-attention", "attention"}, {"\"attention\""});
+  refused({"--set", attention + ".scores"}, {"--set", "TENSOR:"});
+  refused({"--set", attention + ".scores:0,0,0,0=x"}, {"--set", "=x"});
+  refused({"--set", attention + ".scores:0,0,0=1"}, {"0,0,0", "shape"});
+  refused({"--set", attention + ".score:0,0,0,0=1"}, {"score\"", kScores});
+  refused({"--set", attention + ".w_query:0,0,0=1"}, {"w_query", "given, not computed"});
+  check_refused(run_program({"trace", "--model", golden("classify_mean"), "--batch",
+                             golden("classify_mean") + "/batch.tokens.json", "--out", "x", "--leak-future"}),
+                {"--leak-future"});
+}
