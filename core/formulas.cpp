@@ -18,11 +18,13 @@ double position_wavelength(std::int64_t channel, std::int64_t d_model) {
 
 template <class T>
 T negative_log_probability(const T* logits, std::int64_t count, std::int64_t stride, std::int64_t target) {
-  T largest = logits[0], sum = 0;
-  for (std::int64_t v = 1; v < count; ++v) largest = std::max(largest, logits[v * stride]);
-  for (std::int64_t v = 0; v < count; ++v) sum += std::exp(logits[v * stride] - largest);
-  // small where the target is the largest, however large
-  return std::log(sum) + (largest - logits[target * stride]);
+  std::int64_t largest = 0;
+  for (std::int64_t v = 1; v < count; ++v)
+    if (logits[v * stride] > logits[largest * stride]) largest = v;
+  T others = 0;  // the largest itself is exp(0) = 1: apart, so that a small rest is not rounded away
+  for (std::int64_t v = 0; v < count; ++v)
+    if (v != largest) others += std::exp(logits[v * stride] - logits[largest * stride]);
+  return std::log1p(others) + (logits[largest * stride] - logits[target * stride]);
 }
 template float negative_log_probability(const float*, std::int64_t, std::int64_t, std::int64_t);
 template double negative_log_probability(const double*, std::int64_t, std::int64_t, std::int64_t);

@@ -383,9 +383,9 @@ struct ForwardRunner : RowViews<T> {
   static T cross_entropy(const T* logits, const T* probabilities, const Line& line, std::int64_t target,
                          T smoothing) {
     const T probability = probabilities[target * line.stride];
-    // far above underflow the logarithm of the probability is as exact, and there already
-    constexpr T kSafe = static_cast<T>(1e-30);
-    const T surprise = probability > kSafe
+    // far from underflow and from 1 the logarithm of the probability is as exact, and there already
+    constexpr T kLeast = static_cast<T>(1e-30), kMost = static_cast<T>(0.5);
+    const T surprise = probability > kLeast && probability < kMost
                            ? -std::log(probability)
                            : negative_log_probability(logits, line.count, line.stride, target);
     if (smoothing == 0) return surprise;

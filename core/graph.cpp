@@ -1,5 +1,6 @@
 #include "core/graph.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace headscope::core {
@@ -26,6 +27,14 @@ void Graph::add_alias(std::string name, TensorId tensor) {
 void Graph::add_operation(Operation operation) {
   const TensorId written = result(operation);
   assert(!producers_[written.index] && "a forward pass assigns a tensor once");
+#ifndef NDEBUG
+  std::vector<TensorId> differentiated;
+  for (const Operand& operand : operands_of(operation))
+    if (operand.is_differentiable) differentiated.push_back(operand.tensor);
+  std::sort(differentiated.begin(), differentiated.end());
+  assert(std::adjacent_find(differentiated.begin(), differentiated.end()) == differentiated.end() &&
+         "an operation's backward pass writes each gradient once");
+#endif
   producers_[written.index] = operations_.size();
   operations_.push_back(operation);
 }

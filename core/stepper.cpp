@@ -122,15 +122,15 @@ void Stepper<T>::update(TensorId parameter) {
   const std::size_t begin = workspace_.plan().offset(parameter);
   const std::span<T> values = workspace_.values(parameter);
   const std::span<const T> gradients = std::as_const(workspace_).gradients(parameter);
-  for (std::size_t place = 0; place < values.size(); ++place) {
-    const std::size_t at = begin + place;
-    previous_value_[at] = values[place];
-    previous_first_[at] = first_[at], previous_second_[at] = second_[at];
-    const Updated<T> updated = update_number(update_.config, update_.factors, values[place], gradients[place],
-                                             first_[at], second_[at]);
-    values[place] = updated.value;
-    first_[at] = updated.first, second_[at] = updated.second;
-  }
+  const auto part = [&](AlignedVector<T>& numbers) {
+    return std::span(numbers).subspan(begin, values.size());
+  };
+  std::ranges::copy(values, part(previous_value_).begin());
+  std::ranges::copy(part(first_), part(previous_first_).begin());
+  std::ranges::copy(part(second_), part(previous_second_).begin());
+  const bool has_second = update_.config.kind == OptimiserKind::adamw;
+  update_numbers<T>(update_.config, update_.factors, values, gradients, part(first_),
+                    has_second ? part(second_) : std::span<T>());
 }
 
 template <class T>

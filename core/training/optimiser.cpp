@@ -35,6 +35,21 @@ double progress(double step, double begin, double end) {
   return step >= end ? 1 : std::max(0.0, (step - begin) / (end - begin));
 }
 
+/// Each vector of numbers through number(value, gradient, first, second).
+template <class T, class UpdateNumber>
+void update_each(std::span<T> values, std::span<const T> gradients, std::span<T> first, std::span<T> second,
+                 const UpdateNumber& number) {
+  for_vectors<T>(static_cast<std::int64_t>(values.size()), [&](std::int64_t at, std::int64_t count) {
+    const auto updated =
+        number(load_some<T>(values.data() + at, count), load_some<T>(gradients.data() + at, count),
+               load_some<T>(first.data() + at, count),
+               second.empty() ? Vector<T>{} : load_some<T>(second.data() + at, count));
+    store_some<T>(values.data() + at, updated.value, count);
+    store_some<T>(first.data() + at, updated.first, count);
+    if (!second.empty()) store_some<T>(second.data() + at, updated.second, count);
+  });
+}
+
 }  // namespace
 
 Result<void> validate(const OptimiserConfig& config, const std::string& where) {
@@ -106,5 +121,28 @@ template Updated<float> update_number(const OptimiserConfig&, const UpdateFactor
                                       float);
 template Updated<double> update_number(const OptimiserConfig&, const UpdateFactors&, double, double, double,
                                        double);
+
+template <class T>
+void update_numbers(const OptimiserConfig& config, const UpdateFactors& factors, std::span<T> values,
+                    std::span<const T> gradients, std::span<T> first, std::span<T> second) {
+  using Numbers = Vector<T>;
+  if (config.kind == OptimiserKind::adamw) {
+    const AdamwConstants<T> constants(config, factors);
+    update_each<T>(values, gradients, first, second,
+                   [&](const Numbers& value, const Numbers& gradient, const Numbers& m, const Numbers& v) {
+                     return adamw_number(constants, value, gradient, m, v);
+                   });
+  } else {
+    const SgdConstants<T> constants(config, factors);
+    update_each<T>(values, gradients, first, second,
+                   [&](const Numbers& value, const Numbers& gradient, const Numbers& m, const Numbers& v) {
+                     return sgd_number(constants, value, gradient, m, v);
+                   });
+  }
+}
+template void update_numbers(const OptimiserConfig&, const UpdateFactors&, std::span<float>,
+                             std::span<const float>, std::span<float>, std::span<float>);
+template void update_numbers(const OptimiserConfig&, const UpdateFactors&, std::span<double>,
+                             std::span<const double>, std::span<double>, std::span<double>);
 
 }  // namespace headscope::core

@@ -5,6 +5,7 @@
 #include "core/result.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace headscope::core {
@@ -62,5 +63,11 @@ struct Updated {
 template <class T>
 Updated<T> update_number(const OptimiserConfig& config, const UpdateFactors& factors, T value, T gradient,
                          T first, T second);
+
+/// The same for runs of numbers of equal length, in place, vector by vector: a number's bits do not depend on
+/// where it stands. `second` is empty for SGD.
+template <class T>
+void update_numbers(const OptimiserConfig& config, const UpdateFactors& factors, std::span<T> values,
+                    std::span<const T> gradients, std::span<T> first, std::span<T> second);
 
 }  // namespace headscope::core

@@ -1,7 +1,7 @@
 #include "core/training/train_step.h"
 
+#include "core/interventions_run.h"
 #include "core/simd.h"
-#include "core/training/update_number.h"
 
 #include <algorithm>
 #include <cassert>
@@ -23,21 +23,6 @@ template <class Number>
 bool is_all_finite(std::span<const Number> numbers, bool may_be_masked) {
   return std::ranges::all_of(numbers, [&](Number number) {
     return std::isfinite(number) || (may_be_masked && number == -std::numeric_limits<Number>::infinity());
-  });
-}
-
-/// Updates a run of numbers, `number` (value, gradient, first, second) at a time.
-template <class T, class UpdateNumber>
-void update_numbers(std::span<T> values, std::span<const T> gradients, std::span<T> first,
-                    std::span<T> second, const UpdateNumber& number) {
-  for_vectors<T>(static_cast<std::int64_t>(values.size()), [&](std::int64_t at, std::int64_t count) {
-    const auto updated =
-        number(load_some<T>(values.data() + at, count), load_some<T>(gradients.data() + at, count),
-               load_some<T>(first.data() + at, count),
-               second.empty() ? Vector<T>{} : load_some<T>(second.data() + at, count));
-    store_some<T>(values.data() + at, updated.value, count);
-    store_some<T>(first.data() + at, updated.first, count);
-    if (!second.empty()) store_some<T>(second.data() + at, updated.second, count);
   });
 }
 
@@ -141,10 +126,23 @@ void TrainStep<T>::run_rows(const RunOptions& options) {
 
 template <class T>
 void TrainStep<T>::run_parameters() {
-  pool_.run(static_cast<std::int64_t>(parameter_work_.size()), [&](std::int64_t item) {
-    const ParameterWork& work = parameter_work_[static_cast<std::size_t>(item)];
-    run_parameters_backward(graph_, workspace_, work.operation, work.part);
-  });
+  const auto run_work = [&](std::size_t begin, std::size_t end) {
+    pool_.run(static_cast<std::int64_t>(end - begin), [&](std::int64_t item) {
+      const ParameterWork& work = parameter_work_[begin + static_cast<std::size_t>(item)];
+      run_parameters_backward(graph_, workspace_, work.operation, work.part);
+    });
+  };
+  if (!options_.interventions || options_.interventions->empty()) return run_work(0, parameter_work_.size());
+  // what was set by hand sends nothing back: operation by operation, since two may share a tensor
+  for (std::size_t begin = 0; begin < parameter_work_.size();) {
+    const std::size_t operation = parameter_work_[begin].operation;
+    std::size_t end = begin;
+    while (end < parameter_work_.size() && parameter_work_[end].operation == operation) ++end;
+    const HeldBackGradients<T> held(graph_, workspace_, options_.interventions,
+                                    result(graph_.operations()[operation]), {0, workspace_.sizes().batch});
+    run_work(begin, end);
+    begin = end;
+  }
 }
 
 template <class T>
@@ -168,27 +166,13 @@ template <class T>
 void TrainStep<T>::update(const UpdateFactors& factors) {
   const std::span<T> values = workspace_.parameters();
   const std::span<const T> gradients = std::as_const(workspace_).parameter_gradients();
-  const bool is_adamw = options_.optimiser.kind == OptimiserKind::adamw;
-  const AdamwConstants<T> adamw(options_.optimiser, factors);
-  const SgdConstants<T> sgd(options_.optimiser, factors);
-  using Numbers = Vector<T>;
   pool_.run(static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t item) {
     const Piece& piece = pieces_[static_cast<std::size_t>(item)];
     const auto part = [&piece](auto numbers) {
       return numbers.subspan(piece.begin, piece.end - piece.begin);
     };
-    if (is_adamw)
-      update_numbers<T>(
-          part(values), part(gradients), part(std::span(first_)), part(std::span(second_)),
-          [&](const Numbers& value, const Numbers& gradient, const Numbers& first, const Numbers& second) {
-            return adamw_number(adamw, value, gradient, first, second);
-          });
-    else
-      update_numbers<T>(
-          part(values), part(gradients), part(std::span(first_)), {},
-          [&](const Numbers& value, const Numbers& gradient, const Numbers& first, const Numbers& second) {
-            return sgd_number(sgd, value, gradient, first, second);
-          });
+    update_numbers<T>(options_.optimiser, factors, part(values), part(gradients), part(std::span(first_)),
+                      second_.empty() ? std::span<T>() : part(std::span(second_)));
   });
 }
 

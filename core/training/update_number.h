@@ -42,8 +42,8 @@ struct SgdConstants {
         rate(static_cast<T>(factors.rate)) {}
 };
 
-/// One number's AdamW update, formula at update_number(); Number is T or a vector of them, each lane a number of
-/// its own. `gradient` is as the backward pass left it.
+/// One number's AdamW update, formula at update_number(); Number is T or a vector of them, each lane a number
+/// of its own. `gradient` is as the backward pass left it.
 template <class T, class Number = T>
 inline Updated<Number> adamw_number(const AdamwConstants<T>& constants, const Number& value,
                                     const Number& gradient, const Number& first, const Number& second) {
@@ -56,8 +56,8 @@ inline Updated<Number> adamw_number(const AdamwConstants<T>& constants, const Nu
 
 /// One number's SGD update, formula at update_number().
 template <class T, class Number = T>
-inline Updated<Number> sgd_number(const SgdConstants<T>& constants, const Number& value, const Number& gradient,
-                                  const Number& first, const Number& second) {
+inline Updated<Number> sgd_number(const SgdConstants<T>& constants, const Number& value,
+                                  const Number& gradient, const Number& first, const Number& second) {
   const Number g = gradient * constants.gradient_scale;
   const Number m = constants.momentum * first + (g + constants.weight_decay * value);
   return {value - constants.rate * m, m, second};
