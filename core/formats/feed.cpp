@@ -15,6 +15,8 @@ using Ids = std::vector<std::int32_t>;
 using Rows = std::vector<Ids>;
 using Values = std::vector<std::pair<std::string, std::string>>;
 
+constexpr std::size_t kMostFed = std::size_t{1} << 22;  // ids or labels of a batch, padding included
+
 /// The key that says what the objective is to predict; empty for none.
 std::string_view target_key(const ModelConfig& config) {
   switch (config.objective) {
@@ -114,6 +116,13 @@ class Feeder {
     return std::nullopt;
   }
 
+  /// One long row makes every other as long: a small file could ask for any amount of memory. Precondition:
+  /// n_rows > 0.
+  std::optional<Error> check_size(std::size_t n_rows, std::size_t n_in_row) const {
+    if (n_in_row <= kMostFed / n_rows) return std::nullopt;
+    return Error{"batch.too_large", where_, {{"most", std::to_string(kMostFed)}}};
+  }
+
   /// The rows less their last `n_ahead` tokens, which are predicted and not fed.
   Result<Padded> pad(const Rows& rows, std::string_view key, std::int64_t vocab_size,
                      std::size_t n_ahead) const {
@@ -131,6 +140,7 @@ class Feeder {
     }
     if (n_ahead > 0 && padded.width == 0) return Error{"batch.nothing_to_predict", where_};
     padded.width = std::max<std::size_t>(padded.width, 1);  // no side of a tensor is empty
+    if (std::optional<Error> error = check_size(rows.size(), padded.width)) return *std::move(error);
     padded.ids.assign(rows.size() * padded.width, 0);
     for (std::size_t r = 0; r < rows.size(); ++r)
       std::copy_n(rows[r].begin(), padded.lengths[r],
@@ -263,6 +273,7 @@ class Feeder {
   std::optional<Error> feed_labels() {
     const auto n_outputs = static_cast<std::size_t>(config_.n_outputs);
     const auto width = static_cast<std::size_t>(fed_.sizes.source);
+    if (std::optional<Error> error = check_size(n_rows_, width * n_outputs)) return error;
     fed_.targets.assign(n_rows_ * width * n_outputs, -1);
     if (batch_.labels.empty()) return std::nullopt;
     if (std::optional<Error> error = check_rows("labels", batch_.labels.size())) return error;

@@ -69,11 +69,11 @@ struct FedBatch {
 /// Errors: batch.empty (no token in any row), batch.key (`read` or `target` is missing), batch.rows (a list
 /// with another number of rows than `source`), batch.padding_inside (an id 0 before a row's last token),
 /// batch.id_range, batch.row_range, batch.number_range (an id, a class, a position or a type that the model
-/// does not have), batch.too_long (more than max_tokens fed), batch.empty_row (a row without tokens, for
-/// classification and span), batch.on_padding (a label, an edge, a read position or a type beyond the row's
-/// own tokens), batch.span_reversed (ends before it starts), batch.n_outputs (another number of labels at a
-/// position), batch.nothing_to_predict (a language model and no row of two tokens; labels that score
-/// nothing).
+/// does not have), batch.too_long (more than max_tokens fed), batch.too_large (padded to the longest row,
+/// more than 2^22 ids or labels), batch.empty_row (a row without tokens, for classification and span),
+/// batch.on_padding (a label, an edge, a read position or a type beyond the row's own tokens),
+/// batch.span_reversed (ends before it starts), batch.n_outputs (another number of labels at a position),
+/// batch.nothing_to_predict (a language model and no row of two tokens; labels that score nothing).
 Result<FedBatch> feed(const TokenBatch& batch, const ModelConfig& config, const std::string& where);
 
 /// Fails where a batch has nothing to learn from: batch.key, which names the objective's missing key, or

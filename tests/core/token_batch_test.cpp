@@ -318,6 +318,24 @@ TEST_CASE("what cannot be fed is refused by name", "[core][batch]") {
   CHECK(feed_error({.source = {{1}}, .target_begin = 13}, translator()).key == "batch.id_range");
 }
 
+TEST_CASE("a batch that padding makes huge is refused before memory is taken", "[core][batch]") {
+  const auto ragged = [](std::size_t n_rows, std::size_t longest) {  // one long row makes all as long
+    std::vector<Ids> rows(n_rows, Ids{1});
+    rows.back() = Ids(longest, 1);
+    return rows;
+  };
+  const Error too_large{"batch.too_large", "b", {{"most", "4194304"}}};
+  ModelConfig long_encoder = encoder(), long_translator = translator(), long_labeller = labeller(3);
+  for (ModelConfig* config : {&long_encoder, &long_translator, &long_labeller}) config->max_tokens = 4096;
+  CHECK(rows_error(ragged(1024, 4096), long_encoder).key == "accepted");
+  CHECK(rows_error(ragged(1025, 4096), long_encoder) == too_large);
+  CHECK(feed_error({.source = ragged(1025, 4096), .target_begin = 1}, long_translator) == too_large);
+  CHECK(feed_error({.source = ragged(1100, 1), .target = ragged(1100, 4096)}, long_translator) == too_large);
+  // every position has as many labels as the model has outputs
+  CHECK(rows_error(ragged(341, 4096), long_labeller).key == "accepted");
+  CHECK(rows_error(ragged(342, 4096), long_labeller) == too_large);
+}
+
 TEST_CASE("a batch with nothing to predict is refused", "[core][batch]") {
   CHECK(rows_error({{3}, {4}}, decoder()).key == "batch.nothing_to_predict");
   CHECK(feed_error({.source = {{3}, {4}}, .target = {{1}, {}}}, translator()).key ==
