@@ -46,6 +46,30 @@ check_sanitized() {
   run_tests asan-ubsan -L '^quick$' || exit 1
 }
 
+# check_variants ARGUMENTS…: the vectors are the compiler's, so each width is another program. The arguments may choose
+# no test of these.
+check_variants() {
+  local preset
+  for preset in plain native scalar; do
+    stage "core and lessons, $preset"
+    build "$preset" "build test" all
+    run_tests "$preset" --no-tests=ignore -L '^quick$' "$@" || exit 1
+  done
+}
+
+check_fuzzing() {
+  stage "fuzzing the loaders"
+  build fuzz "build test long" all
+  run_tests fuzz --no-tests=ignore "$@" || exit 1
+}
+
+fetch_web_sources() {
+  stage "sources of the libraries that have to be compiled for WebAssembly"
+  "$root/scripts/web_sources.sh" "$root/build/sources" >&2 ||
+    fail "the sources of md4c and utf8proc could not be fetched; apt's words are above." \
+      "Put them by hand into build/sources/md4c and build/sources/utf8proc, then call $script again."
+}
+
 # run_tests PRESET ARGUMENTS…: the summary is the last that is printed.
 run_tests() {
   local directory=$root/build/$1
