@@ -87,6 +87,7 @@ struct BackwardRunner : RowViews<T> {
   void operator()(const Lookup&) const {}
   void operator()(const SinusoidalPositions&) const {}
   void operator()(const DropoutMask&) const {}
+  void operator()(const HeadContribution&) const {}  // nothing reads its result
 
   // forward: output = input + positions
   void operator()(const AddPositions& op) const {

@@ -62,6 +62,7 @@ struct ParameterRunner : RowViews<T> {
   void operator()(const ApplyDropout&) const {}
   void operator()(const MixValues&) const {}
   void operator()(const ConcatHeads&) const {}
+  void operator()(const HeadContribution&) const {}  // nothing reads its result
   void operator()(const Add&) const {}
   void operator()(const RowMean&) const {}
   void operator()(const Centre&) const {}

@@ -168,6 +168,14 @@ struct ValueExplainer {
     add_number(factor(op.input, {cell()[0], cell()[2] / d_head, cell()[1], cell()[2] % d_head}));
   }
 
+  // output[b][h][i][v] = Σ_c input[b][h][i][c] · weight[h][c][v]
+  void operator()(const HeadContribution& op) const {
+    sum_over(Axis::head_channel);
+    const std::int64_t h = cell()[1], v = cell()[3];
+    for (std::int64_t c = 0; c < trace.shape(op.input)[3]; ++c)
+      add_product(factor(op.input, with(cell(), 3, c)), factor(op.weight, {h, c, v}), c);
+  }
+
   // output[…][v] = Σ_c input[…][c] · weight[c][v] + bias[v]
   void operator()(const Linear& op) const {
     const int last = cell().rank() - 1;

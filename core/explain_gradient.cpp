@@ -87,9 +87,10 @@ struct GradientExplainer {
     });
   }
 
-  // no operand
+  // nothing to send
   void operator()(const SinusoidalPositions&) const {}
   void operator()(const DropoutMask&) const {}
+  void operator()(const HeadContribution&) const {}
 
   // forward: output[b][i][c] = input[b][i][c] + positions[i][c]
   void operator()(const AddPositions& op) const {

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <variant>
 
 namespace headscope::core {
@@ -239,6 +240,21 @@ struct ForwardRunner : RowViews<T> {
       for (std::int64_t h = 0; h < in[1]; ++h)
         for (std::int64_t i = 0; i < in[2]; ++i, input += in[3])
           std::copy_n(input, in[3], output + ((b * in[2] + i) * in[1] + h) * in[3]);
+  }
+
+  // output[b][h] = input[b][h] · weight[h]: a product for each head, over all its rows
+  void operator()(const HeadContribution& op) const {
+    const Shape &in = shape(op.input), &weight = shape(op.weight);
+    const std::int64_t n_heads = in[1], n_tokens = in[2], d_head = in[3], d_model = weight[2];
+    for (std::int64_t h = 0; h < n_heads; ++h) {
+      const auto of_head = [&](auto* data, std::int64_t n) {
+        const Places places{n_batch() * n_tokens, n, n_tokens, n_heads * n_tokens * n};
+        return MatrixView<std::remove_pointer_t<decltype(data)>>{data + h * n_tokens * n, places, {n, 1}};
+      };
+      multiply<T>(of_head(read(op.input), d_head),
+                  row_major(read_whole(op.weight) + h * d_head * d_model, d_head, d_model, d_model),
+                  of_head(write(op.output), d_model));
+    }
   }
 
   // output = input · weight + bias

@@ -99,6 +99,10 @@ struct Finder {
   void operator()(const ConcatHeads& op) const {
     add(op.output, {cell[0], cell[2], cell[1] * trace.shape(op.input)[3] + cell[3]});
   }
+  void operator()(const HeadContribution& op) const {
+    if (tensor == op.input) same(op.output, 3);
+    if (tensor == op.weight) add(op.output, {kAll, cell[0], kAll, cell[2]});
+  }
   void operator()(const Linear& op) const {
     if (tensor == op.input) same(op.output, cell.rank() - 1);
     if (tensor == op.weight) column(op.output, cell[cell.rank() - 1]);

@@ -61,6 +61,15 @@ T uniform_weight(const Graph& graph, const Workspace<T>& workspace, TensorId ten
 
 }  // namespace
 
+bool can_be_set_by_hand(const Graph& graph, TensorId tensor) {
+  const std::optional<std::size_t> producer = graph.producer(tensor);
+  if (!producer || std::holds_alternative<MeanLoss>(graph.operations()[*producer])) return false;
+  return std::ranges::none_of(graph.operations(), [&](const Operation& operation) {
+    const auto* entropy = std::get_if<CrossEntropy>(&operation);
+    return entropy && entropy->probabilities == tensor;
+  });
+}
+
 Cell Region::cell(const Cell& fallback) const {
   Cell cell;
   for (int place = 0; place < rank; ++place)
@@ -89,7 +98,7 @@ Override zero_head(const Graph& graph, TensorId head_output, std::int64_t head) 
 
 Override mean_head(const Graph& graph, TensorId head_output, std::int64_t head, const Shape& shape,
                    std::vector<double> means) {
-  assert(shape.rank() == 2 && static_cast<std::int64_t>(means.size()) == shape.count());
+  assert(shape.rank() == 2 && shape[0] > 0 && static_cast<std::int64_t>(means.size()) == shape.count());
   return {head_output, head_region(graph, head_output, head), Override::Kind::table, std::move(means),
           Shape{1, shape[0], shape[1]}};
 }
@@ -138,6 +147,9 @@ template <class T>
 void apply_overrides(const Graph& graph, Workspace<T>& workspace, const Interventions& interventions,
                      TensorId result, Rows rows) {
   if (interventions.empty()) return;
+  assert(can_be_set_by_hand(graph, result) ||
+         std::ranges::none_of(interventions.overrides,
+                              [&](const Override& override) { return override.tensor == result; }));
   const Shape& shape = workspace.shape(result);
   const std::span<T> values = workspace.values(result);
   for_each_overridden(interventions, result, shape, rows_of(graph, result, shape, rows),

@@ -30,8 +30,13 @@ struct Region {
 /// The region of one cell.
 Region one_cell(const Cell& cell);
 
-/// Cells of an activation (any but the loss) that are set by hand after their operation has run. The gradient
-/// at such a cell is kept, upstream of it is 0.
+/// Whether a tensor's cells may be set by hand: what an operation writes, but for two. The backward pass
+/// takes a cross-entropy's probabilities for the softmax of its logits (p - y), and the loss for the mean of
+/// its losses; set by hand, they would contradict what precedes them.
+bool can_be_set_by_hand(const Graph& graph, TensorId tensor);
+
+/// Cells of an activation that are set by hand after their operation has run. The gradient at such a cell is
+/// kept, upstream of it is 0. Precondition of a run: can_be_set_by_hand().
 struct Override {
   enum class Kind : std::uint8_t {
     constant,  // every cell of the region is `values[0]`

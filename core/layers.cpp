@@ -221,6 +221,11 @@ TensorId add_attention(const Builder& builder, const std::string& name, const Se
       builder.parameter(name + ".w_output", "W_O", {head_side(builder), channel_side(builder), model});
   std::optional<TensorId> bias;
   if (config.bias) bias = builder.parameter(name + ".b_output", "b_O", {model});
+  if (builder.options.head_contributions) {
+    const TensorId contribution =
+        builder.activation(name + ".head_contribution", "O", {kBatch, head_side(builder), query, model});
+    builder.graph.add_operation(HeadContribution{mixed, weight, contribution});
+  }
   const TensorId output = builder.activation(name + ".output", "O", {kBatch, query, model});
   builder.graph.add_operation(Linear{concat, weight, bias, output});
   return output;

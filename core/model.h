@@ -61,10 +61,11 @@ struct ModelConfig {
 /// config.too_many_parameters (2^31 or more). `d_head` must be set here; only config.json may leave it out.
 Result<void> validate(const ModelConfig& config, const std::string& where);
 
-/// What training adds to a model's graph; the format knows neither.
+/// What is added to a model's graph on request; config.json knows none of it.
 struct GraphOptions {
   double dropout = 0;  // of attention weights and of each sub-layer's output; above 0, the masks are tensors
-  double label_smoothing = 0;  // of every cross-entropy
+  double label_smoothing = 0;       // of every cross-entropy
+  bool head_contributions = false;  // A.head_contribution of every attention A, to look at
 };
 
 /// Builds the graph of a valid configuration: every tensor of docs/model-format.md, sections 2 and 3, and

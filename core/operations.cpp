@@ -23,6 +23,9 @@ struct OperandLister {
   Operands operator()(const ApplyDropout& op) const { return {{op.input}, {op.mask, kFixed}}; }
   Operands operator()(const MixValues& op) const { return {{op.weights}, {op.values}}; }
   Operands operator()(const ConcatHeads& op) const { return {{op.input}}; }
+  Operands operator()(const HeadContribution& op) const {
+    return {{op.input, kFixed}, {op.weight, kFixed}};  // nothing reads the result
+  }
   Operands operator()(const Linear& op) const { return with_bias(op); }
   Operands operator()(const ProjectOutputs& op) const { return with_bias(op); }
   Operands operator()(const Add& op) const { return {{op.left}, {op.right}}; }
@@ -63,6 +66,7 @@ struct KindNamer {
   std::string_view operator()(const ApplyDropout&) const { return "apply_dropout"; }
   std::string_view operator()(const MixValues&) const { return "mix_values"; }
   std::string_view operator()(const ConcatHeads&) const { return "concat_heads"; }
+  std::string_view operator()(const HeadContribution&) const { return "head_contribution"; }
   std::string_view operator()(const Linear&) const { return "linear"; }
   std::string_view operator()(const ProjectOutputs&) const { return "project_outputs"; }
   std::string_view operator()(const Add&) const { return "add"; }

@@ -122,6 +122,14 @@ struct ConcatHeads {
   TensorId output;  // [n_batch, i, n_heads·d_head]
 };
 
+/// output[b][h][i][v] = Σ_c input[b][h][i][c] · weight[h][c][v]: what each head alone adds to the attention's
+/// output. Nothing reads it, so no gradient comes back to it.
+struct HeadContribution {
+  TensorId input;   // [n_batch, n_heads, i, d_head]
+  TensorId weight;  // [n_heads, d_head, d_model]
+  TensorId output;  // [n_batch, n_heads, i, d_model]
+};
+
 /// output[…][v] = Σ_c input[…][c] · weight[c][v] + bias[v].
 /// The weight may have more sides ([n_heads, d_head, d_model]); all but the last count as c.
 struct Linear {
@@ -230,14 +238,14 @@ struct MeanLoss {
   TensorId output;   // [1]
 };
 
-using Operation =
-    std::variant<Lookup, SinusoidalPositions, AddPositions, ProjectHeads, Scores, ScaleScores,
-                 AddRelativeBias, MaskScores, MaskPositions, Softmax, DropoutMask, ApplyDropout, MixValues,
-                 ConcatHeads, Linear, ProjectOutputs, Add, RowMean, Centre, InverseDeviation, ScaleRows,
-                 ScaleAndShift, Activate, Pool, SelectPosition, PointAt, CrossEntropy, MeanLoss>;
+using Operation = std::variant<Lookup, SinusoidalPositions, AddPositions, ProjectHeads, Scores, ScaleScores,
+                               AddRelativeBias, MaskScores, MaskPositions, Softmax, DropoutMask, ApplyDropout,
+                               MixValues, ConcatHeads, HeadContribution, Linear, ProjectOutputs, Add, RowMean,
+                               Centre, InverseDeviation, ScaleRows, ScaleAndShift, Activate, Pool,
+                               SelectPosition, PointAt, CrossEntropy, MeanLoss>;
 
 /// A tensor that an operation reads, and whether the operation's derivative by it means anything: not for
-/// integers, masks, and the probabilities that a cross-entropy only names.
+/// integers, masks, the probabilities that a cross-entropy only names, and a result that nothing reads.
 struct Operand {
   TensorId tensor;
   bool is_differentiable = true;

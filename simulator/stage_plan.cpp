@@ -17,6 +17,13 @@ class OperationPlanner {
   }
   void operator()(const core::Scores& op) { product(op.queries, op.keys, Turn::transposed, op.output, {}); }
   void operator()(const core::MixValues& op) { product(op.weights, op.values, Turn::none, op.output, {}); }
+  void operator()(const core::HeadContribution& op) {
+    product(op.input, op.weight, Turn::none, op.output, {});
+    // of W_O, whose heads stand below one another, this head's rows
+    Slice& weight = plan_.items[1].slice;
+    weight.rows = {core::Axis::head_channel, weight.shape[1], 1};
+    weight.base[0] = head_;
+  }
   void operator()(const core::Linear& op) { product(op.input, op.weight, Turn::none, op.output, op.bias); }
   void operator()(const core::ProjectOutputs& op) {
     product(op.input, op.weight, Turn::none, op.output, op.bias);

@@ -7,7 +7,7 @@
 namespace headscope::simulator {
 
 std::string_view quantity_of(std::string_view tensor_name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kQuantities = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kQuantities = {{
       {"queries", "queries"},
       {"w_query", "queries"},
       {"b_query", "queries"},
@@ -27,6 +27,7 @@ std::string_view quantity_of(std::string_view tensor_name) {
       {"dropped_weights", "weights"},
       {"head_output", "output"},
       {"concat", "output"},
+      {"head_contribution", "output"},
       {"w_output", "output"},
       {"b_output", "output"},
   }};

@@ -55,6 +55,7 @@ struct BackwardOperands {
     return {{"weights", op.weights}, {"values", op.values}};
   }
   Named operator()(const core::ConcatHeads& op) const { return {{"input", op.input}}; }
+  Named operator()(const core::HeadContribution&) const { return {}; }
   Named operator()(const core::Linear& op) const { return with_bias(op); }
   Named operator()(const core::ProjectOutputs& op) const { return with_bias(op); }
   Named operator()(const core::Add& op) const { return {{"left", op.left}, {"right", op.right}}; }
@@ -97,6 +98,7 @@ struct OperationKey {
   std::string_view operator()(const core::ApplyDropout&) const { return "apply_dropout"; }
   std::string_view operator()(const core::MixValues&) const { return "mix_values"; }
   std::string_view operator()(const core::ConcatHeads&) const { return "concat_heads"; }
+  std::string_view operator()(const core::HeadContribution&) const { return "head_contribution"; }
   std::string_view operator()(const core::Linear&) const { return "linear"; }
   std::string_view operator()(const core::ProjectOutputs&) const { return "project_outputs"; }
   std::string_view operator()(const core::Add&) const { return "add"; }

@@ -120,15 +120,16 @@ TEMPLATE_TEST_CASE("every value and gradient of every kind of model recombines f
   }
 }
 
-TEMPLATE_TEST_CASE("so it does cell by cell, with dropout and smoothed targets", "[core][explain][gradient]",
-                   float, double) {
+TEMPLATE_TEST_CASE("so it does cell by cell, with all that is computed on request",
+                   "[core][explain][gradient]", float, double) {
   for (const auto& [name, config] : test::every_objective()) {
     if (config.objective == Objective::none) continue;
     INFO(name);
     ModelConfig one_layer = config;
     one_layer.n_layers = 1;
     one_layer.activation = Activation::gelu;
-    test::SteppedModel<TestType> model(one_layer, {.dropout = 0.3, .label_smoothing = 0.1});
+    test::SteppedModel<TestType> model(one_layer,
+                                       {.dropout = 0.3, .label_smoothing = 0.1, .head_contributions = true});
     model.stepper.set_options({.dropout_seed = 3, .dropout_step = 2});
     model.stepper.move_to(model.stepper.steps().update_begin());
     require_model_recombines(model, 1'000'000);
@@ -331,7 +332,7 @@ TEST_CASE("where a cell goes is the reverse of where cells come from", "[core][i
   std::int64_t n_checked = 0;
   for (const auto& [name, config] : test::every_config()) {
     INFO(name);
-    test::SteppedModel<float> model(config);
+    test::SteppedModel<float> model(config, {.head_contributions = true});
     model.stepper.move_to(model.stepper.steps().n_forward());
     const Trace<float> trace = model.stepper.trace();
     for (const Operation& operation : model.graph.operations()) {

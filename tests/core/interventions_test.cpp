@@ -127,8 +127,7 @@ TEST_CASE("every gradient recombines where cells of every activation are set by 
     for (std::uint32_t index = 0; index < model.graph.n_tensors(); ++index) {
       const TensorSpec& spec = model.graph.spec({index});
       const Shape& shape = model.stepper.workspace().shape({index});
-      // a probability by hand would say something else than its logits; the losses have no more to explain
-      if (spec.role != Role::activation || spec.name == "probabilities" || spec.name == "loss") continue;
+      if (!can_be_set_by_hand(model.graph, {index})) continue;
       if (spec.name.ends_with("masked_scores") || spec.name == "logits") continue;
       for (std::int64_t place = index % 5; place < shape.count(); place += 11)
         interventions.overrides.push_back(
@@ -207,6 +206,20 @@ TEST_CASE("a mean-ablated head gives its means at each position, the last to all
     const double mean = static_cast<double>((cell[2] == 0 ? 1 : 5) + cell[3]);
     REQUIRE(changed.value(head_output, cell) == mean);
   });
+}
+
+TEST_CASE("everything that is computed can be set by hand, but for what the backward pass takes at its word",
+          "[core][interventions]") {
+  for (const auto& [name, config] : test::every_objective()) {
+    INFO(name);
+    const test::SteppedModel<float> model(config, {.dropout = 0.1, .head_contributions = true});
+    for (std::uint32_t index = 0; index < model.graph.n_tensors(); ++index) {
+      const TensorSpec& spec = model.graph.spec({index});
+      const bool is_told = spec.name == "probabilities" || spec.name == "loss";
+      INFO(spec.name);
+      CHECK(can_be_set_by_hand(model.graph, {index}) == (spec.role == Role::activation && !is_told));
+    }
+  }
 }
 
 TEST_CASE("uniform attention spreads each query over the keys that the mask leaves",

@@ -92,7 +92,7 @@ std::vector<core::Graph> every_graph() {
   std::vector<core::Graph> graphs;
   for (const core::ModelConfig& config : every_kind()) {
     graphs.push_back(graph_of(config));
-    graphs.push_back(graph_of(config, {.dropout = 0.1, .label_smoothing = 0.1}));
+    graphs.push_back(graph_of(config, {.dropout = 0.1, .label_smoothing = 0.1, .head_contributions = true}));
   }
   return graphs;
 }
