@@ -102,13 +102,17 @@ Result<void> write_vocabulary(const fs::path& path, const std::optional<Vocabula
 
 }  // namespace
 
+Result<ModelConfig> read_config(const fs::path& path) {
+  const Result<std::string> text = read_file(path, kMaxConfigBytes);
+  if (!text) return text.error();
+  return parse_config(*text, path.string());
+}
+
 Result<StoredModel> read_model_directory(const fs::path& directory) {
   std::error_code ignored;
   if (!fs::is_directory(directory, ignored)) return Error{"model.no_directory", directory.string()};
   const fs::path config_path = directory / "config.json";
-  const Result<std::string> text = read_file(config_path, kMaxConfigBytes);
-  if (!text) return text.error();
-  Result<ModelConfig> config = parse_config(*text, config_path.string());
+  Result<ModelConfig> config = read_config(config_path);
   if (!config) return config.error();
   Result<Graph> graph = build_graph(*config, config_path.string());
   if (!graph) return graph.error();

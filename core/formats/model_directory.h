@@ -37,6 +37,9 @@ Result<StoredModel> read_model_directory(const std::filesystem::path& directory)
 /// out, and n_heads does not divide d_model), those of validate().
 Result<ModelConfig> parse_config(const std::string& text, const std::string& where);
 
+/// parse_config() of a file. Errors: those of read_file and parse_config().
+Result<ModelConfig> read_config(const std::filesystem::path& path);
+
 /// config.json's text: parse_config() of it gives an equal configuration.
 std::string format_config(const ModelConfig& config);
 

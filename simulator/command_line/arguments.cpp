@@ -72,9 +72,11 @@ void add_input(CLI::App& command, Typed& typed, const lessons::TextCatalog& text
       .value("span", typed.span)
       .value("read", typed.read)
       .value("batch", typed.batch)
-      .flag("double", typed.twofold);
+      .flag("double", typed.twofold)
+      .flag("head-contributions", typed.head_contributions);
 }
 
+/// What is changed by hand in one look at a model, and in its training.
 void add_interventions(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
   OptionMaker(command, text)
       .values("zero-head", typed.zero_head)
@@ -83,6 +85,10 @@ void add_interventions(CLI::App& command, Typed& typed, const lessons::TextCatal
       .value("temperature", typed.temperature)
       .flag("no-scale", typed.no_scale)
       .flag("leak-future", typed.leak_future);
+}
+
+void add_means(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
+  OptionMaker(command, text).values("mean-head", typed.mean_head).values("mean-data", typed.mean_data);
 }
 
 void add_optimiser(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
@@ -110,6 +116,7 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
   add_input(trace, typed, text);
   OptionMaker(trace, text).flag("backward", typed.backward).value("out", typed.out);
   add_interventions(trace, typed, text);
+  add_means(trace, typed, text);
 
   CLI::App& explain = add_command(app, "explain", text);
   OptionMaker(explain, text).value("model", typed.model);
@@ -124,12 +131,14 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
   add_optimiser(explain, typed, text);
   OptionMaker(explain, text).flag("json", typed.json);
   add_interventions(explain, typed, text);
+  add_means(explain, typed, text);
 
   CLI::App& steps = add_command(app, "steps", text);
   OptionMaker(steps, text).value("model", typed.model);
   add_input(steps, typed, text);
   OptionMaker(steps, text).flag("formulas", typed.formulas).flag("json", typed.json);
   add_interventions(steps, typed, text);
+  add_means(steps, typed, text);
 
   CLI::App& train = add_command(app, "train", text);
   OptionMaker(train, text)
@@ -145,7 +154,11 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
       .value("label-smoothing", typed.label_smoothing)
       .value("seed", typed.seed)
       .value("threads", typed.threads)
+      .values("freeze", typed.freeze)
+      .flag("equal-heads", typed.equal_heads)
+      .value("head-noise", typed.head_noise)
       .value("out", typed.out);
+  add_interventions(train, typed, text);
   OptionMaker(add_command(app, "bench", text), text)
       .value_as("bench-size", "size", typed.size)
       .value("threads", typed.threads)
@@ -160,7 +173,12 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
       .value("text-scale", typed.text_scale)
       .place("picture", typed.out);
   CLI::App& model = add_command(app, "model", text);
-  OptionMaker(add_command(model, "new", text), text).value("lesson", typed.lesson).value("out", typed.out);
+  OptionMaker(add_command(model, "new", text), text)
+      .value("lesson", typed.lesson)
+      .value("config", typed.config)
+      .value("seed", typed.seed)
+      .value("embedding-deviation", typed.embedding_deviation)
+      .value("out", typed.out);
 }
 
 core::Error unknown(const CLI::App& app, std::string word) {
@@ -204,11 +222,7 @@ core::Result<Command> make_command(const CLI::App& app, const Typed& typed) {
   if (app.got_subcommand("bench")) return bench_command(typed);
   if (app.got_subcommand("screenshot")) return screenshot_command(typed);
   if (app.got_subcommand("lesson")) return lesson_command(*app.get_subcommand("lesson"), typed);
-  if (app.got_subcommand("model")) {
-    if (!typed.lesson) return missing("--lesson");
-    if (!typed.out) return missing("--out");
-    return Command(ModelNewCommand{.lesson = *typed.lesson, .out = *typed.out});
-  }
+  if (app.got_subcommand("model")) return model_new_command(typed);
   return Command(WindowCommand{.lesson = typed.lesson});
 }
 

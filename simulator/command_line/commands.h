@@ -35,7 +35,9 @@ enum class OutputFormat : std::uint8_t { text, json };
 
 /// What a person changes inside the run, as typed; interventions.h holds it against the model.
 struct InterventionOptions {
-  std::vector<std::string> zero_heads;          // "ATTENTION:HEAD"
+  std::vector<std::string> zero_heads;  // "ATTENTION:HEAD"
+  std::vector<std::string> mean_heads;  // the same; means over mean_data, which is then not empty
+  std::vector<std::filesystem::path> mean_data;
   std::vector<std::string> uniform_attentions;  // "ATTENTION" or "ATTENTION:HEAD"
   std::vector<std::string> cells;               // "TENSOR:0,0,1,2=0.5"
   double temperature = 1;                       // above 0
@@ -54,6 +56,7 @@ struct ModelInput {
   std::optional<core::SpanEdges> span;
   std::optional<std::int32_t> read;
   Precision precision = Precision::single;
+  core::GraphOptions graph;  // head contributions
   InterventionOptions interventions;
 };
 
@@ -91,8 +94,12 @@ struct TrainCommand {
   std::int64_t n_steps = 0;
   core::OptimiserConfig optimiser;  // validated, total_steps set
   core::GraphOptions graph;         // dropout and label smoothing, each in [0, 1)
-  std::uint64_t seed = 1;           // of dropout's masks
+  std::uint64_t seed = 1;           // of dropout's masks, and of the noise between heads
   int n_threads = 1;
+  bool has_equal_heads = false;       // before the first step
+  double head_noise = 0;              // the deviation of what then tells them apart
+  std::vector<std::string> frozen;    // parameters that are left as they are
+  InterventionOptions interventions;  // without mean_heads
 };
 
 enum class BenchSize : std::uint8_t { small, medium, large };  // S, M, L of docs/model-format.md, section 5
@@ -103,8 +110,12 @@ struct BenchCommand {
   OutputFormat format = OutputFormat::text;
 };
 
+/// A lesson's model, or one from a config.json with drawn parameters: exactly one of the two.
 struct ModelNewCommand {
-  std::string lesson;
+  std::optional<std::string> lesson;
+  std::optional<std::filesystem::path> config;
+  std::uint64_t seed = 1;          // of a config's
+  double embedding_deviation = 1;  // of a config's
   std::filesystem::path out;
 };
 struct LessonListCommand {};

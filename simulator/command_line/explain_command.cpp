@@ -141,7 +141,7 @@ class Asker {
 }  // namespace
 
 core::Result<void> run(const ExplainCommand& command, const CommandContext& context) {
-  const core::Result<ModelAndBatch> loaded = read_model_and_batch(command.input);
+  const core::Result<ModelAndBatch> loaded = read_model_and_batch(command.input, Keeps::training);
   if (!loaded) return loaded.error();
   print_warnings(*loaded, context);
   return command.input.precision == Precision::twofold ? Asker<double>(*loaded, command, context).run()

@@ -1,9 +1,16 @@
 #include "simulator/command_line/intervention_options.h"
 
+#include "core/execute.h"
+#include "core/formats/token_batch.h"
+#include "core/head_means.h"
 #include "simulator/command_line/cell_argument.h"
+#include "simulator/command_line/model_run.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,14 +54,38 @@ core::Error wrong_form(std::string option, std::string given, std::string form) 
 
 class Intervener {
  public:
-  Intervener(core::Graph& graph, const core::Sizes& sizes)
-      : graph_(graph), sizes_(sizes), attentions_(find_attentions(graph)) {}
+  Intervener(core::StoredModel& model, const core::Sizes& sizes)
+      : model_(model), graph_(model.graph), sizes_(sizes), attentions_(find_attentions(model.graph)) {}
 
   core::Result<void> zero_head(const std::string& given) {
-    const core::Result<Place> place = find_place(given, "--zero-head");
+    const core::Result<Place> place = find_head(given, "--zero-head");
     if (!place) return place.error();
-    if (!place->head) return wrong_form("--zero-head", given, "ATTENTION:HEAD");
     made_.overrides.push_back(core::zero_head(graph_, place->attention->head_output, *place->head));
+    return {};
+  }
+
+  /// Heads that give their means over the text of all files, whatever they see. Before set_switches().
+  core::Result<void> mean_heads(const std::vector<std::string>& given,
+                                const std::vector<std::filesystem::path>& files) {
+    std::vector<Place> places;
+    std::vector<core::HeadMeans> means;
+    std::size_t end = 0;  // of the operations that are needed
+    for (const std::string& one : given) {
+      const core::Result<Place> place = find_head(one, "--mean-head");
+      if (!place) return place.error();
+      const core::TensorId head_output = place->attention->head_output;
+      places.push_back(*place);
+      means.emplace_back(graph_, head_output, *place->head);
+      end = std::max(end, *graph_.producer(head_output) + 1);
+    }
+    for (const std::filesystem::path& file : files) {
+      const core::Result<core::Workspace<double>> workspace = run_over(file, end);
+      if (!workspace) return workspace.error();
+      for (core::HeadMeans& of_head : means) of_head.add(*workspace);
+    }
+    for (std::size_t at = 0; at < places.size(); ++at)
+      made_.overrides.push_back(core::mean_head(graph_, places[at].attention->head_output, *places[at].head,
+                                                means[at].shape(), means[at].means()));
     return {};
   }
 
@@ -80,6 +111,10 @@ class Intervener {
     if (!tensor) return tensor.error();
     if (!graph_.producer(*tensor))
       return core::Error{.key = "intervention.not_computed",
+                         .where = "--set",
+                         .values = {{"name", graph_.spec(*tensor).name}}};
+    if (!core::can_be_set_by_hand(graph_, *tensor))
+      return core::Error{.key = "intervention.contradicts",
                          .where = "--set",
                          .values = {{"name", graph_.spec(*tensor).name}}};
     const core::Result<core::Cell> cell =
@@ -119,6 +154,21 @@ class Intervener {
     std::optional<std::int64_t> head;
   };
 
+  /// The model over a file's rows, up to an operation.
+  core::Result<core::Workspace<double>> run_over(const std::filesystem::path& file, std::size_t end) const {
+    const core::Result<core::TokenBatch> batch = core::read_token_batch(file);
+    if (!batch) return batch.error();
+    const core::Result<core::FedBatch> fed = core::feed(*batch, model_.config, file.string());
+    if (!fed) return fed.error();
+    if (core::Result<void> fits = check_size(graph_, fed->sizes, Keeps::values, file.string()); !fits)
+      return fits.error();
+    core::Workspace<double> workspace(graph_, fed->sizes);
+    core::set_parameters(model_, workspace);
+    core::set_inputs(graph_, workspace, *fed);
+    core::run_forward(graph_, workspace, 0, end);
+    return workspace;
+  }
+
   bool is_of_attention(core::TensorId scores) const {
     for (const Attention& attention : attentions_)
       if (attention.scores == scores) return true;
@@ -152,7 +202,15 @@ class Intervener {
     return place;
   }
 
-  core::Graph& graph_;
+  /// "decoder.block0.self_attention:1"
+  core::Result<Place> find_head(const std::string& given, const std::string& option) const {
+    core::Result<Place> place = find_place(given, option);
+    if (place && !place->head) return wrong_form(option, given, "ATTENTION:HEAD");
+    return place;
+  }
+
+  const core::StoredModel& model_;
+  core::Graph& graph_;  // the model's
   core::Sizes sizes_;
   std::vector<Attention> attentions_;
   core::Interventions made_;
@@ -160,11 +218,13 @@ class Intervener {
 
 }  // namespace
 
-core::Result<core::Interventions> intervene(const InterventionOptions& options, core::Graph& graph,
+core::Result<core::Interventions> intervene(const InterventionOptions& options, core::StoredModel& model,
                                             const core::Sizes& sizes) {
-  Intervener intervener(graph, sizes);
+  Intervener intervener(model, sizes);
   for (const std::string& given : options.zero_heads)
     if (const core::Result<void> done = intervener.zero_head(given); !done) return done.error();
+  if (const core::Result<void> done = intervener.mean_heads(options.mean_heads, options.mean_data); !done)
+    return done.error();
   for (const std::string& given : options.uniform_attentions)
     if (const core::Result<void> done = intervener.uniform(given); !done) return done.error();
   for (const std::string& given : options.cells)

@@ -13,7 +13,7 @@
 namespace headscope::simulator {
 namespace {
 
-constexpr int kMostNumbers = 1 << 28;  // activations; a trace takes 16 bytes for each
+constexpr int kMostNumbers = 1 << 28;  // at once; a trace takes up to 16 bytes for each
 
 struct NamedBatch {
   core::TokenBatch batch;
@@ -92,17 +92,30 @@ core::Error for_input(const core::Error& error, const ModelInput& input) {
 
 }  // namespace
 
-core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input) {
+core::Result<void> check_size(const core::Graph& graph, const core::Sizes& sizes, Keeps keeps,
+                              const std::string& where) {
+  double numbers = core::count_reals(graph, sizes, core::Role::activation);
+  // a gradient for each number, and two moments for each parameter
+  if (keeps == Keeps::training)
+    numbers = 2 * numbers + 3 * core::count_reals(graph, sizes, core::Role::parameter);
+  if (numbers <= kMostNumbers) return {};
+  return core::Error{
+      .key = "batch.too_large", .where = where, .values = {{"most", std::to_string(kMostNumbers)}}};
+}
+
+core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input, Keeps keeps) {
   core::Result<core::StoredModel> model = core::read_model_directory(input.model);
   if (!model) return model.error();
+  core::Result<core::Graph> graph = core::build_graph(model->config, input.model.string(), input.graph);
+  if (!graph) return graph.error();
+  model->graph = *std::move(graph);
   core::Result<NamedBatch> named = input.text ? batch_of_text(*model, input) : batch_of_file(*input.batch);
   if (!named) return named.error();
   core::Result<core::FedBatch> fed = core::feed(named->batch, model->config, named->where);
   if (!fed) return for_input(fed.error(), input);
-  if (core::count_reals(model->graph, fed->sizes, core::Role::activation) > kMostNumbers)
-    return core::Error{
-        .key = "batch.too_large", .where = named->where, .values = {{"most", std::to_string(kMostNumbers)}}};
-  core::Result<core::Interventions> interventions = intervene(input.interventions, model->graph, fed->sizes);
+  if (core::Result<void> fits = check_size(model->graph, fed->sizes, keeps, named->where); !fits)
+    return fits.error();
+  core::Result<core::Interventions> interventions = intervene(input.interventions, *model, fed->sizes);
   if (!interventions) return interventions.error();
   return ModelAndBatch{.model = *std::move(model),
                        .batch = *std::move(fed),

@@ -11,6 +11,7 @@
 #include "simulator/command_line/commands.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,10 +30,17 @@ struct ModelAndBatch {
   std::size_t n_operations() const { return core::forward_end(model.graph, batch); }
 };
 
-/// Errors: those of read_model_directory(), read_token_batch(), tokenize(), feed(), intervene();
-/// session.no_vocabulary (--text without vocab.json), batch.too_large; arguments.not_for_model (option),
+/// What a command holds at once: values alone, or gradients and an optimiser's moments, too.
+enum class Keeps : std::uint8_t { values, training };
+
+/// Whether a batch of these sizes is within what the commands take. Error: batch.too_large.
+core::Result<void> check_size(const core::Graph& graph, const core::Sizes& sizes, Keeps keeps,
+                              const std::string& where);
+
+/// Errors: those of read_model_directory(), read_token_batch(), tokenize(), feed(), check_size(),
+/// intervene(); session.no_vocabulary (--text without vocab.json); arguments.not_for_model (option),
 /// arguments.text_lacks (option), arguments.no_labels.
-core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input);
+core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input, Keeps keeps);
 
 /// Whether there is a loss to differentiate. Errors: those of require_targets(); arguments.text_lacks,
 /// arguments.no_labels.

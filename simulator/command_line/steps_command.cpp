@@ -92,7 +92,7 @@ void print_text(const StepWriter& writer, std::size_t n_steps, bool has_formulas
 }  // namespace
 
 core::Result<void> run(const StepsCommand& command, const CommandContext& context) {
-  const core::Result<ModelAndBatch> loaded = read_model_and_batch(command.input);
+  const core::Result<ModelAndBatch> loaded = read_model_and_batch(command.input, Keeps::values);
   if (!loaded) return loaded.error();
   print_warnings(*loaded, context);
   const core::Result<Words> words = Words::load(context.data.assets, context.language);

@@ -43,7 +43,8 @@ core::Result<void> trace(const ModelAndBatch& loaded, const TraceCommand& comman
 }  // namespace
 
 core::Result<void> run(const TraceCommand& command, const CommandContext& context) {
-  const core::Result<ModelAndBatch> loaded = read_model_and_batch(command.input);
+  const core::Result<ModelAndBatch> loaded = read_model_and_batch(
+      command.input, command.passes == Passes::backward ? Keeps::training : Keeps::values);
   if (!loaded) return loaded.error();
   print_warnings(*loaded, context);
   return command.input.precision == Precision::twofold ? trace<double>(*loaded, command, context)

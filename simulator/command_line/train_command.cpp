@@ -5,13 +5,18 @@
 #include "core/formats/token_batch.h"
 #include "core/printable.h"
 #include "core/training/train_step.h"
+#include "simulator/command_line/cell_argument.h"
 #include "simulator/command_line/commands.h"
+#include "simulator/command_line/intervention_options.h"
+#include "simulator/command_line/model_run.h"
 
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace headscope::simulator {
 namespace {
@@ -26,6 +31,12 @@ std::string digits(double value) {
 std::string_view name_of(core::Schedule schedule) {
   constexpr std::array<std::string_view, 3> kNames = {"constant", "cosine", "linear"};
   return kNames[static_cast<std::size_t>(schedule)];
+}
+
+std::string json_list(const std::vector<std::string>& texts) {
+  std::string list = "[";
+  for (const std::string& text : texts) list += (list.size() > 1 ? ", " : "") + core::quote_json(text);
+  return list + "]";
 }
 
 /// Everything that makes the same run again.
@@ -59,6 +70,16 @@ std::string run_json(const TrainCommand& command) {
   add("decay_from", digits(optimiser.decay_from));
   add("dropout", digits(command.graph.dropout));
   add("label_smoothing", digits(command.graph.label_smoothing));
+  add("equal_heads", command.has_equal_heads ? "true" : "false");
+  add("head_noise", digits(command.head_noise));
+  add("freeze", json_list(command.frozen));
+  const InterventionOptions& by_hand = command.interventions;
+  add("zero_head", json_list(by_hand.zero_heads));
+  add("uniform_attention", json_list(by_hand.uniform_attentions));
+  add("set", json_list(by_hand.cells));
+  add("temperature", digits(by_hand.temperature));
+  add("no_scale", by_hand.leaves_scale ? "false" : "true");
+  add("leak_future", by_hand.leaks_future ? "true" : "false");
   return text + "\n}\n";
 }
 
@@ -96,26 +117,67 @@ class Progress {
   bool is_shown_ = false;
 };
 
-}  // namespace
+/// What is trained on what: everything read and held against the model.
+struct Task {
+  core::StoredModel model;  // with the options' graph
+  core::FedBatch batch;
+  core::Interventions interventions;
+  std::vector<core::TensorId> frozen;
+};
 
-core::Result<void> run(const TrainCommand& command, const CommandContext& context) {
+core::Result<std::vector<core::TensorId>> find_frozen(const std::vector<std::string>& names,
+                                                      const core::Graph& graph) {
+  std::vector<core::TensorId> frozen;
+  for (const std::string& name : names) {
+    const core::Result<core::TensorId> tensor = tensor_argument(graph, name, "--freeze");
+    if (!tensor) return tensor.error();
+    if (graph.spec(*tensor).role != core::Role::parameter)
+      return core::Error{.key = "train.no_parameter", .where = "--freeze", .values = {{"name", name}}};
+    frozen.push_back(*tensor);
+  }
+  return frozen;
+}
+
+core::Result<Task> read_task(const TrainCommand& command) {
   core::Result<core::StoredModel> model = core::read_model_directory(command.from);
   if (!model) return model.error();
   core::Result<core::Graph> graph = core::build_graph(model->config, command.from.string(), command.graph);
   if (!graph) return graph.error();
   model->graph = *std::move(graph);
+  const std::string where = command.data.string();
   const core::Result<core::TokenBatch> batch = core::read_token_batch(command.data);
   if (!batch) return batch.error();
-  const core::Result<core::FedBatch> fed = core::feed(*batch, model->config, command.data.string());
+  core::Result<core::FedBatch> fed = core::feed(*batch, model->config, where);
   if (!fed) return fed.error();
-  if (core::Result<void> loss = core::require_targets(*fed, model->config, command.data.string()); !loss)
-    return loss;
+  if (core::Result<void> loss = core::require_targets(*fed, model->config, where); !loss) return loss.error();
+  if (core::Result<void> fits = check_size(model->graph, fed->sizes, Keeps::training, where); !fits)
+    return fits.error();
+  core::Result<std::vector<core::TensorId>> frozen = find_frozen(command.frozen, model->graph);
+  if (!frozen) return frozen.error();
+  core::Result<core::Interventions> interventions = intervene(command.interventions, *model, fed->sizes);
+  if (!interventions) return interventions.error();
+  return Task{.model = *std::move(model),
+              .batch = *std::move(fed),
+              .interventions = *std::move(interventions),
+              .frozen = *std::move(frozen)};
+}
 
-  core::TrainStep<float> training(
-      model->graph, fed->sizes,
-      {.optimiser = command.optimiser, .seed = command.seed, .n_threads = command.n_threads});
-  core::set_parameters(*model, training.workspace());
-  core::set_inputs(model->graph, training.workspace(), *fed);
+}  // namespace
+
+core::Result<void> run(const TrainCommand& command, const CommandContext& context) {
+  const core::Result<Task> task = read_task(command);
+  if (!task) return task.error();
+  const core::StoredModel& model = task->model;
+  core::TrainStep<float> training(model.graph, task->batch.sizes,
+                                  {.optimiser = command.optimiser,
+                                   .seed = command.seed,
+                                   .n_threads = command.n_threads,
+                                   .interventions = &task->interventions,
+                                   .frozen = task->frozen});
+  core::set_parameters(model, training.workspace());
+  if (command.has_equal_heads)
+    core::equalise_heads(model.graph, training.workspace(), command.head_noise, command.seed);
+  core::set_inputs(model.graph, training.workspace(), task->batch);
 
   std::string history = "step,loss,gradient_norm,rate\n";
   core::Result<void> outcome;
@@ -136,8 +198,8 @@ core::Result<void> run(const TrainCommand& command, const CommandContext& contex
   }
   // where a step failed, what is written is the last good one
   core::Result<void> written =
-      core::write_model_directory<float>(command.out, model->config, model->graph, training.workspace(),
-                                         model->vocabulary, model->target_vocabulary);
+      core::write_model_directory<float>(command.out, model.config, model.graph, training.workspace(),
+                                         model.vocabulary, model.target_vocabulary);
   if (written) written = core::write_file_atomically(command.out / "history.csv", history);
   if (written) written = core::write_file_atomically(command.out / "run.json", run_json(command));
   if (!written) return written;

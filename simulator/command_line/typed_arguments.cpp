@@ -123,10 +123,15 @@ void read_span(Reader& reader, const OptionalText& typed, std::optional<core::Sp
 
 void read_interventions(Reader& reader, const Typed& typed, InterventionOptions& options) {
   options.zero_heads = typed.zero_head;
+  options.mean_heads = typed.mean_head;
+  options.mean_data.assign(typed.mean_data.begin(), typed.mean_data.end());
   options.uniform_attentions = typed.uniform_attention;
   options.cells = typed.set;
   options.leaves_scale = !typed.no_scale;
   options.leaks_future = typed.leak_future;
+  if (typed.mean_head.empty() != typed.mean_data.empty())
+    reader.fail(typed.mean_head.empty() ? needs("--mean-data", "--mean-head")
+                                        : needs("--mean-head", "--mean-data"));
   reader.real("--temperature", typed.temperature, "0.01, 0.5, 2 …", is_positive, options.temperature);
 }
 
@@ -141,6 +146,7 @@ core::Result<ModelInput> model_input(const Typed& typed) {
   if (typed.batch) input.batch = *typed.batch;
   input.target_text = typed.target_text;
   input.precision = typed.twofold ? Precision::twofold : Precision::single;
+  input.graph.head_contributions = typed.head_contributions;
   const std::pair<const char*, const OptionalText*> of_text[] = {{"--target-text", &typed.target_text},
                                                                  {"--label", &typed.label},
                                                                  {"--span", &typed.span},
@@ -197,12 +203,15 @@ std::optional<std::string> find_empty(const Typed& typed) {
   const std::pair<const char*, const OptionalText*> names[] = {
       {"--model", &typed.model},   {"--batch", &typed.batch}, {"--out", &typed.out},
       {"--tensor", &typed.tensor}, {"--cell", &typed.cell},   {"--lesson", &typed.lesson},
-      {"--from", &typed.from},     {"--data", &typed.data}};
+      {"--from", &typed.from},     {"--data", &typed.data},   {"--config", &typed.config}};
   for (const auto& [option, value] : names)
     if (*value && (*value)->empty()) return option;
   const std::pair<const char*, const std::vector<std::string>*> lists[] = {
       {"FILE.md", &typed.files},
       {"--zero-head", &typed.zero_head},
+      {"--mean-head", &typed.mean_head},
+      {"--mean-data", &typed.mean_data},
+      {"--freeze", &typed.freeze},
       {"--uniform-attention", &typed.uniform_attention},
       {"--set", &typed.set}};
   for (const auto& [option, list] : lists)
@@ -273,10 +282,32 @@ core::Result<Command> train_command(const Typed& typed) {
   reader.whole<std::uint64_t>("--seed", typed.seed, 0, std::numeric_limits<std::uint64_t>::max(),
                               command.seed);
   reader.whole<int>("--threads", typed.threads, 1, kMostThreads, command.n_threads);
+  command.has_equal_heads = typed.equal_heads;
+  command.frozen = typed.freeze;
+  reader.real("--head-noise", typed.head_noise, "0, 0.001 …", is_not_negative, command.head_noise);
+  read_interventions(reader, typed, command.interventions);
   if (reader.error()) return *reader.error();
+  if (typed.head_noise && !typed.equal_heads) return needs("--head-noise", "--equal-heads");
   command.optimiser.total_steps = command.n_steps;
   if (const core::Result<void> checked = core::validate(command.optimiser, ""); !checked)
     return checked.error();
+  return Command(std::move(command));
+}
+
+core::Result<Command> model_new_command(const Typed& typed) {
+  if (!typed.lesson && !typed.config) return missing("--lesson NAME or --config FILE");
+  if (typed.lesson && typed.config) return not_with("--lesson", "--config");
+  if (!typed.out) return missing("--out");
+  if (typed.lesson && typed.seed) return needs("--seed", "--config");
+  if (typed.lesson && typed.embedding_deviation) return needs("--embedding-deviation", "--config");
+  ModelNewCommand command{.lesson = typed.lesson, .config = {}, .out = *typed.out};
+  if (typed.config) command.config = *typed.config;
+  Reader reader;
+  reader.whole<std::uint64_t>("--seed", typed.seed, 0, std::numeric_limits<std::uint64_t>::max(),
+                              command.seed);
+  reader.real("--embedding-deviation", typed.embedding_deviation, "0, 0.02, 1 …", is_not_negative,
+              command.embedding_deviation);
+  if (reader.error()) return *reader.error();
   return Command(std::move(command));
 }
 

@@ -17,13 +17,14 @@ struct Typed {
   OptionalText model, text, batch, out, tensor, cell, lesson, step, size, theme, text_scale;
   OptionalText target_text, label, span, read;
   OptionalText temperature;
-  std::vector<std::string> zero_head, uniform_attention, set;
+  std::vector<std::string> zero_head, mean_head, mean_data, uniform_attention, set, freeze;
   OptionalText optimiser, lr, weight_decay, clip, momentum, schedule, warm_up;
   OptionalText from, data, steps, dropout, label_smoothing, seed, threads, seconds;
+  OptionalText head_noise, config, embedding_deviation;
   std::vector<std::string> files;
   bool twofold = false, json = false, presentation = false, backward = false, gradient = false;
   bool check = false, update = false, no_scale = false, leak_future = false, full_batch = false;
-  bool formulas = false;
+  bool formulas = false, head_contributions = false, equal_heads = false;
 };
 
 /// The first option whose value is empty, where something must stand.
@@ -38,6 +39,7 @@ core::Result<Command> trace_command(const Typed& typed);
 core::Result<Command> explain_command(const Typed& typed);
 core::Result<Command> steps_command(const Typed& typed);
 core::Result<Command> train_command(const Typed& typed);
+core::Result<Command> model_new_command(const Typed& typed);
 core::Result<Command> bench_command(const Typed& typed);
 core::Result<Command> screenshot_command(const Typed& typed);
 

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -248,7 +249,121 @@ TEST_CASE("what is changed by hand is changed, said, and refused where it cannot
   refused({"--set", attention + ".scores:0,0,0=1"}, {"0,0,0", "shape"});
   refused({"--set", attention + ".score:0,0,0,0=1"}, {"score\"", kScores});
   refused({"--set", attention + ".w_query:0,0,0=1"}, {"w_query", "given, not computed"});
+  refused({"--set", "probabilities:0,0,0=1"}, {"probabilities", "\"logits\""});
+  refused({"--set", "loss:0=1"}, {"loss", "\"logits\""});
   check_refused(run_program({"trace", "--model", golden("classify_mean"), "--batch",
                              golden("classify_mean") + "/batch.tokens.json", "--out", "x", "--leak-future"}),
                 {"--leak-future"});
+}
+
+TEST_CASE("a head is set to its means over held-out text, position by position",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string batch = kGolden + "/batch.tokens.json", attention = "decoder.block0.self_attention";
+  const std::string held_out = (scratch / "held.tokens.json").string();
+  // rows of three and of one fed token: position 0 is the mean of both, 1 and 2 are the first's, padding left
+  // out
+  std::ofstream(held_out) << R"({"source": [[6, 3, 6, 9], [2, 4]]})";
+  const auto stored = [&](const std::string& file, const std::string& cell,
+                          const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{
+        "explain", "--model", kGolden,    "--batch", file, "--tensor", attention + ".head_output",
+        "--cell",  cell,      "--double", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = run_program(arguments);
+    INFO(ran.errors);
+    REQUIRE(ran.status == 0);
+    if (!more.empty()) CHECK_THAT(ran.out, Contains("\"combine\": \"by_hand\""));
+    return number_after(ran.out, "\"stored\": ");
+  };
+  const std::vector<std::string> mean{"--mean-head", attention + ":1", "--mean-data", held_out};
+  const auto of_held_out = [&](const std::string& cell) { return stored(held_out, cell, {}); };
+  // the same sums in the same precision, to the digits of JSON
+  CHECK(stored(batch, "0,1,0,2", mean) ==
+        Approx((of_held_out("0,1,0,2") + of_held_out("1,1,0,2")) / 2).epsilon(1e-12));
+  CHECK(stored(batch, "1,1,1,2", mean) == Approx(of_held_out("0,1,1,2")).epsilon(1e-12));
+  CHECK(stored(batch, "0,1,2,0", mean) == Approx(of_held_out("0,1,2,0")).epsilon(1e-12));
+  CHECK(stored(batch, "0,1,4,0", mean) == Approx(of_held_out("0,1,2,0")).epsilon(1e-12));  // beyond: the last
+
+  // a second file adds its rows; the other interventions do not change the means
+  std::vector<std::string> more = mean;
+  more.insert(more.end(), {"--mean-data", batch, "--temperature", "3", "--zero-head", attention + ":0"});
+  const double sum = of_held_out("0,1,1,2") + stored(batch, "0,1,1,2", {}) + stored(batch, "1,1,1,2", {});
+  CHECK(stored(batch, "0,1,1,2", more) == Approx(sum / 3).epsilon(1e-12));
+
+  const Ran trace =
+      run_program({"trace", "--model", kGolden, "--batch", batch, "--backward", "--mean-head",
+                   attention + ":1", "--mean-data", held_out, "--out", (scratch / "t.safetensors").string()});
+  INFO(trace.errors);
+  REQUIRE(trace.status == 0);
+  const core::Result<core::StoredTensors> traced = core::read_safetensors(scratch / "t.safetensors");
+  REQUIRE(traced);
+  const core::StoredTensor& gradient = traced->at("grad." + attention + ".w_value");
+  const std::size_t slice = gradient.values.size() / 2;
+  for (std::size_t at = 0; at < slice; ++at) {
+    CHECK(gradient.values[at] != 0);
+    CHECK(gradient.values[slice + at] == 0);  // nothing goes back through what is set by hand
+  }
+
+  const auto refused = [&](const std::vector<std::string>& given, const std::vector<std::string>& parts) {
+    std::vector<std::string> arguments{"trace", "--model", kGolden, "--batch", batch, "--out", "x"};
+    arguments.insert(arguments.end(), given.begin(), given.end());
+    check_refused(run_program(arguments), parts);
+  };
+  refused({"--mean-head", attention + ":1"}, {"--mean-head", "--mean-data"});
+  refused({"--mean-data", held_out}, {"--mean-data", "--mean-head"});
+  refused({"--mean-head", attention, "--mean-data", held_out}, {"--mean-head", "ATTENTION:HEAD"});
+  refused({"--mean-head", attention + ":7", "--mean-data", held_out}, {"7"});
+  refused({"--mean-head", attention + ":1", "--mean-data", (scratch / "none").string()}, {"none"});
+  std::ofstream(scratch / "bad.tokens.json") << R"({"source": [[6, 99]]})";
+  refused({"--mean-head", attention + ":1", "--mean-data", (scratch / "bad.tokens.json").string()},
+          {"bad.tokens.json", "99"});
+}
+
+TEST_CASE("on request each head's own addend to the output is computed, and sums up to it",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string model = golden("translate_padded"), batch = model + "/batch.tokens.json";
+  const std::string out = (scratch / "t.safetensors").string();
+  REQUIRE(run_program(
+              {"trace", "--model", model, "--batch", batch, "--head-contributions", "--double", "--out", out})
+              .status == 0);
+  const core::Result<core::StoredTensors> traced = core::read_safetensors(out);
+  const core::Result<core::StoredTensors> parameters = core::read_safetensors(model + "/model.safetensors");
+  REQUIRE(traced);
+  REQUIRE(parameters);
+  for (const std::string attention : {"encoder.block0.self_attention", "decoder.block1.cross_attention"}) {
+    const core::StoredTensor &parts = traced->at(attention + ".head_contribution"),
+                             &output = traced->at(attention + ".output"),
+                             &bias = parameters->at(attention + ".b_output");
+    REQUIRE(parts.shape.size() == 4);
+    const auto n_heads = static_cast<std::size_t>(parts.shape[1]);
+    const auto per_head = static_cast<std::size_t>(parts.shape[2] * parts.shape[3]);
+    for (std::size_t at = 0; at < output.values.size(); ++at) {
+      double sum = bias.values[at % bias.values.size()];
+      for (std::size_t h = 0; h < n_heads; ++h)
+        sum += parts.values[(at / per_head * n_heads + h) * per_head + at % per_head];
+      CHECK(sum == Approx(output.values[at]).epsilon(1e-12).margin(1e-13));  // a sum in another order
+    }
+  }
+  REQUIRE(run_program({"trace", "--model", model, "--batch", batch, "--out", out}).status == 0);
+  CHECK_FALSE(core::read_safetensors(out)->contains("encoder.block0.self_attention.head_contribution"));
+
+  std::vector<std::string> explain{"explain",
+                                   "--model",
+                                   model,
+                                   "--batch",
+                                   batch,
+                                   "--tensor",
+                                   "decoder.block0.cross_attention.head_contribution",
+                                   "--cell",
+                                   "0,1,0,3"};
+  check_refused(run_program(explain), {"head_contribution"});
+  explain.emplace_back("--head-contributions");
+  const Ran explained = run_program(explain);
+  INFO(explained.errors);
+  CHECK(explained.status == 0);
+  CHECK_THAT(explained.out, Contains("head_output[0,1,0,0] × w_output[1,0,3]"));
+  explain.emplace_back("--gradient");
+  check_refused(run_program(explain), {"no gradient"});
 }

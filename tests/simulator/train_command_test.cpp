@@ -1,0 +1,234 @@
+// headscope train on what a person changes first, and headscope model new --config: what they write.
+#include "tests/simulator/commands.h"
+
+#include "core/formats/model_directory.h"
+#include "core/formats/safetensors.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace headscope;
+using namespace headscope::simulator::test;
+using Catch::Matchers::Contains;
+
+const std::string kManyHeads = golden("decoder_many_heads");
+const std::string kAttention = "decoder.block0.self_attention";
+
+/// Trains three steps and reads the model that was written.
+core::StoredTensors trained(const Scratch& scratch, const std::string& model, std::vector<std::string> more) {
+  const std::string out = (scratch / "trained").string();
+  std::vector<std::string> arguments{"train",        "--from",  model, "--data", model + "/batch.tokens.json",
+                                     "--full-batch", "--steps", "3",   "--lr",   "0.01",
+                                     "--out",        out};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Ran ran = run_program(arguments);
+  INFO(ran.errors);
+  REQUIRE(ran.status == 0);
+  const core::Result<core::StoredTensors> tensors = core::read_safetensors(out + "/model.safetensors");
+  REQUIRE(tensors);
+  return *tensors;
+}
+
+bool heads_are_equal(const core::StoredTensor& tensor) {
+  const auto n_heads = static_cast<std::size_t>(tensor.shape.at(0));
+  const std::size_t slice = tensor.values.size() / n_heads;
+  REQUIRE(n_heads > 1);
+  return std::equal(tensor.values.begin(), tensor.values.end() - static_cast<std::ptrdiff_t>(slice),
+                    tensor.values.begin() + static_cast<std::ptrdiff_t>(slice));
+}
+
+}  // namespace
+
+TEST_CASE("equal heads stay equal in the model that is written, and part with noise",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const core::StoredTensors equal = trained(scratch, kManyHeads, {"--equal-heads"});
+  const core::StoredTensors noisy =
+      trained(scratch, kManyHeads, {"--equal-heads", "--head-noise", "0.001", "--seed", "4"});
+  const core::Result<core::StoredTensors> before = core::read_safetensors(kManyHeads + "/model.safetensors");
+  REQUIRE(before);
+  for (const char* leaf : {".w_query", ".w_key", ".w_value", ".w_output"}) {
+    const std::string name = kAttention + leaf;
+    INFO(name);
+    CHECK_FALSE(heads_are_equal(before->at(name)));
+    CHECK(heads_are_equal(equal.at(name)));
+    CHECK(equal.at(name).values.front() != before->at(name).values.front());  // three steps were taken
+    CHECK_FALSE(heads_are_equal(noisy.at(name)));
+  }
+  CHECK_THAT(read_text(scratch / "trained/run.json"), Contains("\"equal_heads\": true") &&
+                                                          Contains("\"head_noise\": 0.001") &&
+                                                          Contains("\"seed\": 4"));
+}
+
+TEST_CASE("a frozen parameter is written as it was, all others are not", "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string frozen = kAttention + ".w_query";
+  const core::StoredTensors after =
+      trained(scratch, kManyHeads, {"--freeze", frozen, "--freeze", "unembedding.weight"});
+  const core::Result<core::StoredTensors> before = core::read_safetensors(kManyHeads + "/model.safetensors");
+  REQUIRE(before);
+  for (const auto& [name, tensor] : after) {
+    INFO(name);
+    const bool is_frozen = name == frozen || name == "unembedding.weight";
+    CHECK((tensor.values == before->at(name).values) == is_frozen);
+  }
+  CHECK_THAT(read_text(scratch / "trained/run.json"),
+             Contains("\"freeze\": [\"" + frozen + "\", \"unembedding.weight\"]"));
+}
+
+TEST_CASE("training goes on with what is changed by hand, and keeps it in run.json",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string set = kAttention + ".output:0,1,0=0.5";
+  // of a zeroed head nothing upstream learns
+  const core::StoredTensors after =
+      trained(scratch, kManyHeads, {"--zero-head", kAttention + ":1", "--set", set});
+  const core::Result<core::StoredTensors> before = core::read_safetensors(kManyHeads + "/model.safetensors");
+  REQUIRE(before);
+  const core::StoredTensor &w_value = after.at(kAttention + ".w_value"),
+                           &was = before->at(kAttention + ".w_value");
+  const std::size_t slice = w_value.values.size() / static_cast<std::size_t>(w_value.shape[0]);
+  for (std::size_t at = 0; at < slice; ++at) {
+    CHECK(w_value.values[slice + at] == was.values[slice + at]);
+    CHECK(w_value.values[at] != was.values[at]);
+  }
+  const std::string zeroed = read_text(scratch / "trained/run.json");
+  CHECK_THAT(zeroed, Contains("\"zero_head\": [\"" + kAttention + ":1\"]") &&
+                         Contains("\"set\": [\"" + set + "\"]") && Contains("\"temperature\": 1,"));
+
+  const auto w_query = [&](const std::vector<std::string>& more) {
+    return trained(scratch, kManyHeads, more).at(kAttention + ".w_query").values;
+  };
+  const std::vector<double> plain = w_query({});
+  CHECK(w_query({}) == plain);  // the same run gives the same bits
+  CHECK(w_query({"--temperature", "2"}) != plain);
+  CHECK_THAT(read_text(scratch / "trained/run.json"), Contains("\"temperature\": 2,"));
+  CHECK(w_query({"--no-scale"}) != plain);
+  CHECK_THAT(read_text(scratch / "trained/run.json"), Contains("\"no_scale\": true"));
+  CHECK(w_query({"--leak-future"}) != plain);
+  CHECK_THAT(read_text(scratch / "trained/run.json"), Contains("\"leak_future\": true"));
+  CHECK(w_query({"--uniform-attention", kAttention}) == before->at(kAttention + ".w_query").values);
+  CHECK_THAT(read_text(scratch / "trained/run.json"),
+             Contains("\"uniform_attention\": [\"" + kAttention + "\"]"));
+}
+
+TEST_CASE("training refuses what the model has not", "[simulator][command_line]") {
+  const Scratch scratch;
+  const auto refused = [&](const std::vector<std::string>& more, const std::vector<std::string>& parts) {
+    std::vector<std::string> arguments{
+        "train",        "--from",  kManyHeads, "--data", kManyHeads + "/batch.tokens.json",
+        "--full-batch", "--steps", "1",        "--out",  (scratch / "out").string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    check_refused(run_program(arguments), parts);
+  };
+  refused({"--freeze", "unembedding.weigth"}, {"--freeze", "unembedding.weigth", "unembedding.weight?"});
+  refused({"--freeze", kAttention + ".scores"}, {"--freeze", kAttention + ".scores", "not learned"});
+  refused({"--freeze="}, {"--freeze"});
+  refused({"--head-noise", "0.1"}, {"--head-noise", "--equal-heads"});
+  refused({"--equal-heads", "--head-noise", "-1"}, {"--head-noise", "-1"});
+  refused({"--zero-head", kAttention + ":99"}, {"99"});
+  refused({"--set", "probabilities:0,0,0=1"}, {"probabilities", "logits"});
+  refused({"--temperature", "0"}, {"--temperature"});
+  refused({"--mean-head", kAttention + ":0"}, {"--mean-head"});  // its means would be another model's
+  CHECK_FALSE(std::filesystem::exists(scratch / "out"));
+}
+
+TEST_CASE("a model of every architecture is made from its configuration, and runs",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  for (const char* name : {"decoder_many_heads", "classify_mean", "translate_padded", "span_pointer_relative",
+                           "label_encoder_one_output"}) {
+    INFO(name);
+    const std::string config = golden(name) + "/config.json", out = (scratch / name).string();
+    const Ran made = run_program({"model", "new", "--config", config, "--seed", "7", "--out", out});
+    INFO(made.errors);
+    REQUIRE(made.status == 0);
+    CHECK_THAT(made.out, Contains("seed 7") && Contains(out));
+    const core::Result<core::StoredModel> model = core::read_model_directory(out);
+    REQUIRE(model);
+    const core::Result<core::StoredModel> original = core::read_model_directory(golden(name));
+    REQUIRE(original);
+    CHECK(model->config == original->config);
+    CHECK_FALSE(model->vocabulary);
+    const Ran traced = run_program({"trace", "--model", out, "--batch", golden(name) + "/batch.tokens.json",
+                                    "--backward", "--out", (scratch / "t.safetensors").string()});
+    INFO(traced.errors);
+    CHECK(traced.status == 0);
+  }
+}
+
+TEST_CASE("a drawn model is its seed's, and its embeddings have the deviation that is asked for",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string config = kManyHeads + "/config.json";
+  const auto drawn = [&](const std::vector<std::string>& more) {
+    const std::string out = (scratch / "drawn").string();
+    std::vector<std::string> arguments{"model", "new", "--config", config, "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    REQUIRE(run_program(arguments).status == 0);
+    const core::Result<core::StoredTensors> tensors = core::read_safetensors(out + "/model.safetensors");
+    REQUIRE(tensors);
+    return *tensors;
+  };
+  const std::string table = "decoder.token_embedding", query = kAttention + ".w_query";
+  const core::StoredTensors one = drawn({}), other = drawn({"--seed", "2"}),
+                            small = drawn({"--embedding-deviation", "0.5"});
+  CHECK(one.at(query).values == drawn({"--seed", "1"}).at(query).values);
+  CHECK(one.at(query).values != other.at(query).values);
+  CHECK(small.at(query).values == one.at(query).values);
+  for (std::size_t at = 0; at < one.at(table).values.size(); ++at)
+    REQUIRE(small.at(table).values[at] == one.at(table).values[at] / 2);  // a power of two: exact
+
+  const std::string out = (scratch / "x").string();
+  const auto refused = [&](std::vector<std::string> more, const std::vector<std::string>& parts) {
+    more.insert(more.begin(), {"model", "new", "--out", out});
+    check_refused(run_program(more), parts);
+  };
+  refused({}, {"--lesson", "--config"});
+  refused({"--lesson", kLesson, "--config", config}, {"--lesson", "--config"});
+  refused({"--lesson", kLesson, "--seed", "1"}, {"--seed", "--config"});
+  refused({"--lesson", kLesson, "--embedding-deviation", "1"}, {"--embedding-deviation", "--config"});
+  refused({"--config", config, "--seed", "-1"}, {"--seed", "-1"});
+  refused({"--config", config, "--embedding-deviation", "-1"}, {"--embedding-deviation", "-1"});
+  refused({"--config", (scratch / "none.json").string()}, {"none.json"});
+  refused({"--config="}, {"--config"});
+}
+
+TEST_CASE("a batch may be as large as what the command keeps of it allows", "[simulator][command_line]") {
+  const Scratch scratch;
+  // one row of 4096 tokens and three heads: 201 million scores and weights, below the 2^28 numbers that a
+  // command holds; with a gradient each they are above it
+  std::ofstream(scratch / "config.json")
+      << R"({"format": "headscope-model", "version": 1, "architecture": "decoder", "objective": "language_model",
+             "vocab_size": 4, "d_model": 3, "n_heads": 3, "n_layers": 1, "d_ff": 0, "max_tokens": 4096,
+             "positions": "none", "norm": "none", "bias": false})";
+  const std::string model = (scratch / "model").string(), batch = (scratch / "long.tokens.json").string();
+  const Ran made =
+      run_program({"model", "new", "--config", (scratch / "config.json").string(), "--out", model});
+  INFO(made.errors);
+  REQUIRE(made.status == 0);
+  std::string row = "1";
+  for (int token = 1; token <= 4096; ++token) row += ",2";
+  std::ofstream(batch) << "{\"source\": [[" + row + "]]}";
+
+  CHECK(run_program({"steps", "--model", model, "--batch", batch}).status == 0);  // which runs nothing
+  const std::string out = (scratch / "out").string();
+  const std::vector<std::string> parts{"long.tokens.json", "268435456"};
+  check_refused(run_program({"trace", "--model", model, "--batch", batch, "--backward", "--out", out}),
+                parts);
+  check_refused(
+      run_program({"explain", "--model", model, "--batch", batch, "--tensor", "loss", "--cell", "0"}), parts);
+  check_refused(
+      run_program({"train", "--from", model, "--data", batch, "--full-batch", "--steps", "1", "--out", out}),
+      parts);
+  std::ofstream(batch) << "{\"source\": [[" + row + "], [" + row + "]]}";
+  check_refused(run_program({"trace", "--model", model, "--batch", batch, "--out", out}), parts);
+}
