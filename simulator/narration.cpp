@@ -63,7 +63,7 @@ class Narrator {
     lessons::TextValues values{{"value", narration_.value}, {"n", std::to_string(explanation_.terms.size())}};
     for (int place = 0; place < shape.rank(); ++place) {
       const std::int64_t index = narration_.cell.cell[place];
-      const SliceSide side{shape[place].axis, 0, place, -1};
+      const SliceSide side = whole_side(session_, narration_.cell.tensor, place);
       switch (shape[place].axis) {
         case Axis::query:
           values.emplace_back("query", escape_markdown(side_label(session_, side, index)));
@@ -154,6 +154,18 @@ class Narrator {
     return "";
   }
 
+  /// The side along which a term's index counts: of the factor that has it.
+  SliceSide side_summed_over(const core::Term& term) const {
+    for (const core::Factor& factor : term.factors) {
+      if (!factor.tensor) continue;
+      const int place = session_.graph().spec(*factor.tensor).shape.find(explanation_.over);
+      if (place >= 0 && factor.cell[place] == term.index) return whole_side(session_, *factor.tensor, place);
+    }
+    SliceSide side;
+    side.axis = explanation_.over;
+    return side;
+  }
+
   void add_terms() {
     if (explanation_.terms.empty()) return;
     const core::TensorSpec& spec = session_.graph().spec(narration_.cell.tensor);
@@ -162,7 +174,7 @@ class Narrator {
       narrated.amount = term.value;
       narrated.value = lessons::format_number(term.value, term_kind(spec), rules_);
       if (term.index >= 0 && explanation_.over != Axis::one) {
-        const SliceSide side{explanation_.over, 0, 0, -1};
+        const SliceSide side = side_summed_over(term);
         narrated.index_is_word = labels_are_tokens(side);
         narrated.index =
             narrated.index_is_word ? side_label(session_, side, term.index) : std::to_string(term.index);
@@ -258,8 +270,9 @@ class Narrator {
                 term.factors[place].cell[at] == index);
       });
       if (!is_shared) continue;
-      head.text = side_label(session_, {axis, 0, at, -1}, index);
-      head.is_word = true;
+      const SliceSide side = whole_side(session_, *factor.tensor, at);
+      head.text = side_label(session_, side, index);
+      head.is_word = labels_are_tokens(side);
       break;
     }
     return head;

@@ -60,11 +60,28 @@ std::string pair_label(const core::Session& session, const SliceSide& side, std:
   return index_label(session, Axis::output, outer) + " " + index_label(session, Axis::class_label, inner);
 }
 
-SliceSide whole_side(const core::ShapeSpec& spec, const core::Shape& shape, int place) {
-  return {spec[place].axis, shape[place], place};
+/// Whether a side counts the positions or the vocabulary of an encoder-decoder's target.
+bool is_of_target(const core::Session& session, core::TensorId tensor, int place) {
+  const core::TensorSpec& spec = session.graph().spec(tensor);
+  const core::Side& side = spec.shape[place];
+  if (side.axis == Axis::vocabulary)
+    return session.config().architecture == core::Architecture::encoder_decoder &&
+           !spec.name.starts_with("encoder.");
+  return side.extent == core::Extent::target();
+}
+
+/// "y 3" of a target's position, "v 5" of its vocabulary's token.
+std::string target_label(Axis axis, std::int64_t index) {
+  return (axis == Axis::vocabulary ? "v " : "y ") + std::to_string(index);
 }
 
 }  // namespace
+
+SliceSide whole_side(const core::Session& session, core::TensorId tensor, int place) {
+  SliceSide side{session.graph().spec(tensor).shape[place].axis, session.trace().shape(tensor)[place], place};
+  side.is_target = is_of_target(session, tensor, place);
+  return side;
+}
 
 core::Cell Slice::cell_at(std::int64_t row, std::int64_t column) const {
   core::Cell cell = base;
@@ -108,14 +125,14 @@ Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t
   if (shown.size() == 3 && core::leaf(session.graph().spec(tensor).name) == "w_output") {
     // [n_heads, d_head, d_model] meets the concatenated heads: head and channel run down the rows together
     slice.rows = {Axis::concat, slice.shape[0] * slice.shape[1], 0, 1};
-    slice.columns = whole_side(spec, slice.shape, 2);
+    slice.columns = whole_side(session, tensor, 2);
   } else if (const int output = spec.find(Axis::output), label = spec.find(Axis::class_label);
              output >= 0 && label >= 0) {
     // the independent classifiers stand side by side, as the columns of one matrix
     slice.columns = {Axis::output, slice.shape[output] * slice.shape[label], output, label,
                      slice.shape[label]};
     std::erase_if(shown, [&](int place) { return place == output || place == label; });
-    if (!shown.empty()) slice.rows = whole_side(spec, slice.shape, shown[0]);
+    if (!shown.empty()) slice.rows = whole_side(session, tensor, shown[0]);
   } else {
     const int head_place = spec.find(Axis::head);
     if (head_place >= 0 && shown.size() > 1) {
@@ -123,9 +140,9 @@ Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t
       slice.base[head_place] = head;
     }
     if (!shown.empty() && (shown.size() > 1 || spec[shown[0]].axis != Axis::query))
-      slice.columns = whole_side(spec, slice.shape, shown.back());
+      slice.columns = whole_side(session, tensor, shown.back());
     if (shown.size() > 1 || (shown.size() == 1 && spec[shown[0]].axis == Axis::query))
-      slice.rows = whole_side(spec, slice.shape, shown[0]);
+      slice.rows = whole_side(session, tensor, shown[0]);
   }
   if (turn == Turn::transposed) std::swap(slice.rows, slice.columns);
   return slice;
@@ -133,10 +150,12 @@ Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t
 
 std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index) {
   if (side.axis == Axis::output && side.joined_size > 0) return pair_label(session, side, index);
+  if (side.is_target && side.axis != Axis::position) return target_label(side.axis, index);
   return index_label(session, side.axis, index);
 }
 
 bool labels_are_tokens(const SliceSide& side) {
+  if (side.is_target) return false;
   return side.axis == Axis::query || side.axis == Axis::key || side.axis == Axis::vocabulary;
 }
 
@@ -158,7 +177,8 @@ std::string address_text(const core::Session& session, const CellAddress& addres
     if (axis == Axis::batch || axis == Axis::one) continue;
     if (axis == Axis::head && spec.rank() > 2) continue;
     if (!text.empty()) text += ", ";
-    const bool is_word = axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary;
+    const bool is_word = (axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary) &&
+                         !is_of_target(session, address.tensor, place);
     const bool is_open =
         !reached.indices[static_cast<std::size_t>(place)] && session.trace().shape(address.tensor)[place] > 1;
     text += is_open   ? ":"

@@ -22,6 +22,7 @@ struct SliceSide {
   int place = -1;                // among the tensor's sides; -1: a single row or column
   int joined_place = -1;         // the inner side of a flattened pair, or -1
   std::int64_t joined_size = 0;  // how long that is, where the labels need it
+  bool is_target = false;        // positions or words of an encoder-decoder's target: not the sentence's
 };
 
 struct Slice {
@@ -39,11 +40,15 @@ struct Slice {
   std::optional<Place> find(const core::Cell& cell) const;
 };
 
+/// One side of a tensor as it is, whole.
+SliceSide whole_side(const core::Session& session, core::TensorId tensor, int place);
+
 /// The slice of a tensor at a head (where it has heads) and batch row 0.
 Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t head,
                Turn turn = Turn::none);
 
-/// What stands at a row or column: the word of a position, "c 2", a vocabulary's token, "h1c2".
+/// What stands at a row or column: the word of a position, "c 2", a vocabulary's token, "h1c2". A target's
+/// positions are "y 0", its vocabulary's tokens "v 5": a session has no words for them.
 std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index);
 /// Whether side_label() is a word of the sentence (or a vocabulary's token).
 bool labels_are_tokens(const SliceSide& side);

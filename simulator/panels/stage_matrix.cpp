@@ -114,7 +114,8 @@ void StageMatrix::label_sides(const Panel& panel) {
     std::vector<AxisLabel> labels;
     if (side.place < 0 || side.axis == core::Axis::one) return labels;
     const core::Session& session = panel.state.session;
-    const bool is_position = side.axis == core::Axis::query || side.axis == core::Axis::key;
+    const bool is_position =
+        !side.is_target && (side.axis == core::Axis::query || side.axis == core::Axis::key);
     for (std::int64_t index = 0; index < side.size; ++index) {
       const bool is_unknown = is_position && session.token_at(static_cast<std::size_t>(index)).is_unknown;
       labels.push_back({side_label(session, side, index),

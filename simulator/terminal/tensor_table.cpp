@@ -78,7 +78,7 @@ std::string announcement(const AppState& state, const Slice& slice, const lesson
 /// The indices to print along a side: all, but of a whole table of words or positions those of the sentence.
 std::vector<std::int64_t> shown_indices(const AppState& state, const SliceSide& side) {
   std::vector<std::int64_t> indices;
-  if (side.axis == core::Axis::vocabulary) {
+  if (side.axis == core::Axis::vocabulary && !side.is_target) {
     for (std::size_t position = 0; position < state.session.n_positions(); ++position)
       indices.push_back(state.session.token_at(position).id);
     std::ranges::sort(indices);
@@ -135,7 +135,10 @@ void print_tensor(Printer& printer, const AppState& state, core::TensorId tensor
   printer.paragraph(announcement(state, slice, text));
   const std::vector<std::int64_t> rows = shown_indices(state, slice.rows);
   const std::vector<std::int64_t> columns = shown_indices(state, slice.columns);
-  if (slice.rows.axis == core::Axis::vocabulary || slice.columns.axis == core::Axis::vocabulary)
+  const auto is_words = [](const SliceSide& side) {
+    return side.axis == core::Axis::vocabulary && !side.is_target;
+  };
+  if (is_words(slice.rows) || is_words(slice.columns))
     printer.paragraph(text.text("terminal.table.words_only",
                                 {{"count", std::to_string(state.session.vocabulary().size())}}));
   if (slice.rows.axis == core::Axis::position)

@@ -1,9 +1,11 @@
 // Explanations as people read them.
 #include "simulator/narration.h"
 
+#include "core/formats/model_directory.h"
 #include "simulator/slice.h"
 #include "simulator/stage_plan.h"
 #include "simulator/tensor_facts.h"
+#include "tests/core/temporary_folder.h"
 #include "tests/simulator/app_fixture.h"
 
 #include <algorithm>
@@ -190,6 +192,70 @@ TEST_CASE("independent classifiers stand side by side as the columns of one matr
   const Slice bias = slice_of(session, *session.graph().find("outputs.bias"), 0);
   CHECK(bias.columns.size == logits.columns.size);
   CHECK(bias.rows.size == 1);
+}
+
+/// An encoder-decoder whose target has more words than its source; the decoder is fed its begin token.
+core::Session translating_session() {
+  core::ModelConfig config;
+  config.architecture = core::Architecture::encoder_decoder;
+  config.vocab_size = 5;
+  config.target_vocab_size = 9;
+  config.d_model = 8;
+  config.n_heads = 2;
+  config.d_head = 4;
+  config.max_tokens = 6;
+  const core::Result<core::Vocabulary> source =
+      core::Vocabulary::make({"<padding>", "<begin>", "the", "cat", "sat"}, "test");
+  const core::Result<core::Vocabulary> target = core::Vocabulary::make(
+      {"<padding>", "<begin>", "die", "der", "das", "Katze", "saß", "da", "."}, "test");
+  const core::Result<core::Graph> graph = core::build_graph(config, "test");
+  REQUIRE(graph);
+  core::Workspace<float> workspace(*graph, {.batch = 1, .source = 1, .target = 1});
+  core::initialise_parameters(*graph, workspace, 1, 1.0);
+  const headscope::tests::TemporaryFolder folder;
+  REQUIRE(core::write_model_directory<float>(folder.path(), config, *graph, workspace, *source, *target));
+  core::Result<core::Session> session = core::Session::open(folder.path(), "the cat sat");
+  REQUIRE(session);
+  return *std::move(session);
+}
+
+TEST_CASE("positions and words of a target are not called by the sentence's words", "[simulator][slice]") {
+  const core::Session session = translating_session();
+  const auto side = [&](const char* tensor, int place) {
+    return whole_side(session, *session.graph().find(tensor), place);
+  };
+  // the source: <begin> the cat sat
+  CHECK(side_label(session, side("encoder.block0.self_attention.scores", 2), 1) == "the");
+  CHECK(side_label(session, side("decoder.block0.cross_attention.scores", 3), 1) == "the");
+  CHECK(labels_are_tokens(side("decoder.block0.cross_attention.scores", 3)));
+  CHECK(side_label(session, side("encoder.token_embedding", 0), 3) == "cat");
+  for (const auto& [tensor, place] : {std::pair{"decoder.block0.cross_attention.scores", 2},
+                                      {"decoder.block0.self_attention.keys", 2},
+                                      {"decoder.output", 1}}) {
+    INFO(tensor);
+    CHECK(side_label(session, side(tensor, place), 0) == "y 0");
+    CHECK_FALSE(labels_are_tokens(side(tensor, place)));
+  }
+  // an id beyond the source's vocabulary
+  for (const auto& [tensor, place] :
+       {std::pair{"decoder.token_embedding", 0}, {"unembedding.weight", 1}, {"logits", 2}}) {
+    INFO(tensor);
+    CHECK(side_label(session, side(tensor, place), 8) == "v 8");
+    CHECK_FALSE(labels_are_tokens(side(tensor, place)));
+  }
+  const Slice cross = slice_of(session, *session.graph().find("decoder.block0.cross_attention.weights"), 1);
+  CHECK(side_label(session, cross.rows, 0) == "y 0");
+  CHECK(side_label(session, cross.columns, 3) == "sat");
+  const core::TensorId weights = *session.graph().find("decoder.block0.cross_attention.weights");
+  CHECK(address_text(session, {weights, {0, 1, 0, 3}}) == "[0, sat]");
+
+  const Words words = *Words::load(test::source_folder() / "assets", "en");
+  for (std::uint32_t index = 0; index < session.graph().n_tensors(); ++index) {
+    if (!session.trace().is_computed({index})) continue;  // the losses: nothing is predicted
+    const core::Shape& shape = session.trace().shape({index});
+    for (std::int64_t place = 0; place < shape.count(); place += 1 + shape.count() / 5)
+      CHECK(narrate(session, session.trace().cursor(), {{index}, shape.cell(place)}, words).check_holds);
+  }
 }
 
 TEST_CASE("a cell's way back and its way on agree", "[simulator][narration]") {
