@@ -73,13 +73,13 @@ struct BackwardRunner : RowViews<T> {
   }
   static void pass_on(std::int64_t n, const Sink<T>& to, const T* from) {
     if (to && to.into == Into::replace)
-      std::copy_n(from, n, to.data);
+      copy_numbers(from, n, to.data);
     else
       emit(n, to, from, [](const Vector<T>& gradient) { return gradient; });
   }
   /// Cells that get nothing.
   static void pass_nothing(std::int64_t n, const Sink<T>& to) {
-    if (to && to.into == Into::replace) std::fill_n(to.data, n, T{0});
+    if (to && to.into == Into::replace) fill_numbers(to.data, n, T{0});
   }
   static Sink<T> beyond(const Sink<T>& to, std::int64_t n) { return {to.data + n, to.into}; }
 
@@ -122,9 +122,9 @@ struct BackwardRunner : RowViews<T> {
 
   // forward: output = input / divisor
   void operator()(const ScaleScores& op) const {
-    const Vector<T> divisor = broadcast(score_divisor<T>(op));
+    const T factor = T{1} / score_divisor<T>(op);
     emit(n_numbers(op.output), sink(op.input), sent(op.output),
-         [&](const Vector<T>& gradient) { return gradient / divisor; });
+         [&](const Vector<T>& gradient) { return gradient * factor; });
   }
 
   // forward: output = input + bias by distance
@@ -314,12 +314,13 @@ struct BackwardRunner : RowViews<T> {
     const Sink<T> to_factor = sink(op.factor);
     for (std::int64_t line = 0; line < n_lines(op.input); ++line, input += n, gradient += n) {
       const T factor = factors[line];
-      emit(n, to, gradient, [&](const Vector<T>& sent_back) { return sent_back * factor; });
+      const T sum = sum_numbers<T>(n, [&](std::int64_t at, std::int64_t count) {
+        const Vector<T> sent_back = load_some<T>(gradient + at, count);
+        if (to) put_vector(beyond(to, at), sent_back * factor, count);
+        return sent_back * load_some<T>(input + at, count);
+      });
       if (to) to = beyond(to, n);
-      if (to_factor)
-        put(beyond(to_factor, line), sum_numbers<T>(n, [&](std::int64_t at, std::int64_t count) {
-              return load_some<T>(gradient + at, count) * load_some<T>(input + at, count);
-            }));
+      if (to_factor) put(beyond(to_factor, line), sum);
     }
   }
 
@@ -461,6 +462,9 @@ struct BackwardRunner : RowViews<T> {
   }
 
  private:
+  static void put_vector(const Sink<T>& to, const Vector<T>& numbers, std::int64_t count) {
+    store_some<T>(to.data, to.into == Into::add ? load_some<T>(to.data, count) + numbers : numbers, count);
+  }
   static void put(const Sink<T>& to, T number) {
     *to.data = to.into == Into::add ? *to.data + number : number;
   }

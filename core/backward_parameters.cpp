@@ -6,6 +6,7 @@
 #include "core/views.h"
 
 #include <algorithm>
+#include <array>
 #include <variant>
 
 namespace headscope::core {
@@ -162,20 +163,16 @@ struct ParameterRunner : RowViews<T> {
   // forward: output[line] = input[line] · gain + offset
   // grad_gain = Σ_line grad_output[line] · input[line], grad_offset = Σ_line grad_output[line]
   void operator()(const ScaleAndShift& op) const {
-    if (is_parameter(op.offset) && is_last_part()) sum_lines(op.output, width(op.output), op.offset);
-    if (!is_parameter(op.gain) || part.index != 0) return;
     const std::int64_t n = width(op.output);
+    if (is_parameter(op.offset) && is_last_part()) sum_lines(op.output, n, op.offset);
+    if (!is_parameter(op.gain) || part.index != 0) return;
     T* const gain = sum_of_all(op.gain);
     if (into(op.gain) == Into::replace) std::fill_n(gain, n, T{0});
-    const T* input = read(op.input);
-    const T* gradient = sent(op.output);
-    for (std::int64_t line = 0; line < n_lines(op.output); ++line, input += n, gradient += n)
-      for_vectors<T>(n, [&](std::int64_t at, std::int64_t count) {
-        store_some<T>(gain + at,
-                      load_some<T>(gain + at, count) +
-                          load_some<T>(input + at, count) * load_some<T>(gradient + at, count),
-                      count);
-      });
+    const T* const input = read(op.input);
+    const T* const gradient = sent(op.output);
+    add_up(n_lines(op.output), n, gain, [&](std::int64_t at, std::int64_t count) {
+      return load_some<T>(input + at, count) * load_some<T>(gradient + at, count);
+    });
   }
 
  private:
@@ -183,13 +180,34 @@ struct ParameterRunner : RowViews<T> {
     map_numbers<T>(n, from, to, to,
                    [](const Vector<T>& number, const Vector<T>& sum) { return sum + number; });
   }
+  /// to[c] += Σ_line number(line · n + c), a few vectors of columns at a time so that lines are read in
+  /// pieces.
+  template <class Number>
+  static void add_up(std::int64_t n_lines, std::int64_t n, T* to, const Number& number) {
+    constexpr std::size_t kVectors = 4;
+    constexpr std::int64_t kWidth = kVectors * std::int64_t{kLanes<T>};
+    std::int64_t at = 0;
+    for (; at + kWidth <= n; at += kWidth) {
+      std::array<Vector<T>, kVectors> sums;
+      for (std::size_t v = 0; v < kVectors; ++v)
+        sums[v] = load(to + at + static_cast<std::int64_t>(v) * kLanes<T>);
+      for (std::int64_t line = 0; line < n_lines; ++line)
+        for (std::size_t v = 0; v < kVectors; ++v)
+          sums[v] +=
+              number(line * n + at + static_cast<std::int64_t>(v) * kLanes<T>, std::int64_t{kLanes<T>});
+      for (std::size_t v = 0; v < kVectors; ++v)
+        store(to + at + static_cast<std::int64_t>(v) * kLanes<T>, sums[v]);
+    }
+    for_vectors<T>(n - at, [&](std::int64_t rest, std::int64_t count) {
+      Vector<T> sum = load_some<T>(to + at + rest, count);
+      for (std::int64_t line = 0; line < n_lines; ++line) sum += number(line * n + at + rest, count);
+      store_some<T>(to + at + rest, sum, count);
+    });
+  }
   /// to[c] += Σ_line from[line][c].
   static void add_lines(std::int64_t n_lines, std::int64_t n, const T* from, T* to) {
-    for_vectors<T>(n, [&](std::int64_t at, std::int64_t count) {
-      Vector<T> sum = load_some<T>(to + at, count);
-      for (std::int64_t line = 0; line < n_lines; ++line) sum += load_some<T>(from + line * n + at, count);
-      store_some<T>(to + at, sum, count);
-    });
+    add_up(n_lines, n, to,
+           [&](std::int64_t at, std::int64_t count) { return load_some<T>(from + at, count); });
   }
   void sum_lines(TensorId tensor, std::int64_t n, TensorId parameter) const {
     T* const to = sum_of_all(parameter);

@@ -58,9 +58,9 @@ struct ForwardRunner : RowViews<T> {
     const T* const table = read_whole(op.table);
     const std::int32_t* const ids = read_integers(op.ids);
     T* output = write(op.output);
-    for (std::int64_t token = 0; token < n_lines(op.output); ++token) {
+    for (std::int64_t token = 0; token < n_lines(op.output); ++token, output += d_model) {
       assert(ids[token] >= 0 && ids[token] < shape(op.table)[0]);
-      output = std::copy_n(table + ids[token] * d_model, d_model, output);
+      copy_numbers(table + ids[token] * d_model, d_model, output);
     }
   }
 
@@ -106,9 +106,9 @@ struct ForwardRunner : RowViews<T> {
 
   // output = input / (√width · temperature)
   void operator()(const ScaleScores& op) const {
-    const Vector<T> divisor = broadcast(score_divisor<T>(op));
+    const T factor = T{1} / score_divisor<T>(op);
     map_numbers<T>(n_numbers(op.output), read(op.input), write(op.output),
-                   [&](const Vector<T>& score) { return score / divisor; });
+                   [&](const Vector<T>& score) { return score * factor; });
   }
 
   // output[b][h][i][j] = input[b][h][i][j] + table[h][j - i + max_tokens - 1]
@@ -135,8 +135,8 @@ struct ForwardRunner : RowViews<T> {
       for (std::int64_t h = 0; h < out[1]; ++h)
         for (std::int64_t i = 0; i < out[2]; ++i, input += out[3], output += out[3]) {
           const std::int64_t n_visible = visible_keys(op.mask, lengths[b], i, out[3]);
-          std::copy_n(input, n_visible, output);
-          std::fill(output + n_visible, output + out[3], kMinusInfinity<T>);
+          copy_numbers(input, n_visible, output);
+          fill_numbers(output + n_visible, out[3] - n_visible, kMinusInfinity<T>);
         }
   }
 
@@ -185,7 +185,8 @@ struct ForwardRunner : RowViews<T> {
       store_some<T>(weights + at, power, count);
       return power;
     });
-    map_numbers<T>(n, weights, weights, [&](const Vector<T>& power) { return power / sum; });
+    const T share = T{1} / sum;
+    map_numbers<T>(n, weights, weights, [&](const Vector<T>& power) { return power * share; });
   }
 
   /// A span's softmax runs over positions, `stride` apart.
@@ -239,7 +240,7 @@ struct ForwardRunner : RowViews<T> {
     for (std::int64_t b = 0; b < n_batch(); ++b)
       for (std::int64_t h = 0; h < in[1]; ++h)
         for (std::int64_t i = 0; i < in[2]; ++i, input += in[3])
-          std::copy_n(input, in[3], output + ((b * in[2] + i) * in[1] + h) * in[3]);
+          copy_numbers(input, in[3], output + ((b * in[2] + i) * in[1] + h) * in[3]);
   }
 
   // output[b][h] = input[b][h] · weight[h]: a product for each head, over all its rows
@@ -396,14 +397,30 @@ struct ForwardRunner : RowViews<T> {
       }
   }
 
+  static T sum_row(const T* numbers, std::int64_t n) {
+    return sum_numbers<T>(
+        n, [&](std::int64_t at, std::int64_t count) { return load_some<T>(numbers + at, count); });
+  }
+
+  /// -ln of the target's probability, with all its digits: near 1 from what the others leave, near 0 from the
+  /// logits, since a probability may underflow.
+  static T negative_log(const T* logits, const T* probabilities, const Line& line, std::int64_t target) {
+    constexpr T kLeast = static_cast<T>(1e-30), kMost = static_cast<T>(0.5);
+    const T probability = probabilities[target * line.stride];
+    if (probability < kLeast) return negative_log_probability(logits, line.count, line.stride, target);
+    if (probability < kMost) return -std::log(probability);
+    if (line.stride == 1)
+      return -std::log1p(
+          -(sum_row(probabilities, target) + sum_row(probabilities + target + 1, line.count - target - 1)));
+    T others = 0;
+    for (std::int64_t v = 0; v < line.count; ++v)
+      if (v != target) others += probabilities[v * line.stride];
+    return -std::log1p(-others);
+  }
+
   static T cross_entropy(const T* logits, const T* probabilities, const Line& line, std::int64_t target,
                          T smoothing) {
-    const T probability = probabilities[target * line.stride];
-    // far from underflow and from 1 the logarithm of the probability is as exact, and there already
-    constexpr T kLeast = static_cast<T>(1e-30), kMost = static_cast<T>(0.5);
-    const T surprise = probability > kLeast && probability < kMost
-                           ? -std::log(probability)
-                           : negative_log_probability(logits, line.count, line.stride, target);
+    const T surprise = negative_log(logits, probabilities, line, target);
     if (smoothing == 0) return surprise;
     // Σ_v y_v (-ln p_v) = -ln p_target + Σ_v smoothing/n (logit_target - logit_v), over the n classes that
     // are not masked

@@ -41,6 +41,7 @@ struct Factors {
   std::int64_t row_stride;
   Steps steps;
   const T* panel;
+  std::int64_t panel_stride;
   const T* start;  // a row that the sums begin with; null: 0
 };
 
@@ -115,21 +116,21 @@ class PlaceWalker {
   std::int64_t in_group_, place_;
 };
 
-/// A tile: kRows × kVectors vectors of the result, rows from `rows` on.
+/// A tile: kRows × kVectors vectors of the result; `rows` moves on to the row after it.
 template <class T, std::size_t kRows, std::size_t kVectors>
-void run_tile(const Factors<T>& factors, T* result, PlaceWalker rows, const PanelColumns<T>& columns,
-              Into into) {
+[[gnu::always_inline]] inline void run_tile(const Factors<T>& factors, const T* left, T* result,
+                                            PlaceWalker& rows, const PanelColumns<T>& columns, Into into) {
   std::array<std::array<Vector<T>, kVectors>, kRows> sums;
   for (std::size_t v = 0; v < kVectors; ++v) {
     const Vector<T> first = factors.start ? load(factors.start + v * kWide<T>) : Vector<T>{};
     for (std::size_t r = 0; r < kRows; ++r) sums[r][v] = first;
   }
-  const Steps& steps = factors.steps;
-  const std::int64_t row_stride = factors.row_stride;
+  const Steps steps = factors.steps;
+  const std::int64_t row_stride = factors.row_stride, panel_stride = factors.panel_stride;
   const T* panel = factors.panel;
   for (std::int64_t g = 0; g < steps.groups; ++g) {
-    const T* at = factors.left + g * steps.group_stride;
-    for (std::int64_t k = 0; k < steps.length; ++k, at += steps.stride, panel += kVectors * kWide<T>) {
+    const T* at = left + g * steps.group_stride;
+    for (std::int64_t k = 0; k < steps.length; ++k, at += steps.stride, panel += panel_stride) {
       std::array<Vector<T>, kVectors> row;
       for (std::size_t v = 0; v < kVectors; ++v) row[v] = load(panel + v * kWide<T>);
       for (std::size_t r = 0; r < kRows; ++r) {
@@ -150,12 +151,25 @@ void run_tile(const Factors<T>& factors, T* result, PlaceWalker rows, const Pane
   }
 }
 
+/// `n_tiles` tiles below one another, from `first_row` of the result on.
+template <class T, std::size_t kRows, std::size_t kVectors>
+void run_tiles(const Factors<T>& factors, std::int64_t n_tiles, const MatrixView<T>& result,
+               std::int64_t first_row, const PanelColumns<T>& columns, Into into) {
+  PlaceWalker rows(result.rows, first_row);
+  const T* left = factors.left;
+  for (std::int64_t tile = 0; tile < n_tiles; ++tile) {
+    run_tile<T, kRows, kVectors>(factors, left, result.data, rows, columns, into);
+    left += static_cast<std::int64_t>(kRows) * factors.row_stride;
+  }
+}
+
 template <class T>
-using TileRunner = void (*)(const Factors<T>&, T*, PlaceWalker, const PanelColumns<T>&, Into);
+using TileRunner = void (*)(const Factors<T>&, std::int64_t, const MatrixView<T>&, std::int64_t,
+                            const PanelColumns<T>&, Into);
 
 template <class T, std::size_t kVectors, std::size_t... kIndices>
 constexpr std::array<TileRunner<T>, sizeof...(kIndices)> tile_runners(std::index_sequence<kIndices...>) {
-  return {&run_tile<T, kIndices + 1, kVectors>...};
+  return {&run_tiles<T, kIndices + 1, kVectors>...};
 }
 
 /// All rows of the result for one panel; tiles of nearly equal height that cross no group of the left's rows.
@@ -168,25 +182,25 @@ void run_rows(const MatrixView<const T>& left, Factors<T> factors, const MatrixV
   const std::int64_t n_rows = left.rows.count;
   const std::int64_t group = left.rows.group == 0 ? n_rows : left.rows.group;
   for (std::int64_t begin = 0; begin < n_rows; begin += group) {
-    const std::int64_t height = std::min(group, n_rows - begin);
-    const std::int64_t n_tiles = (height + tile_rows(kVectors) - 1) / tile_rows(kVectors);
-    for (std::int64_t tile = 0, row = begin; tile < n_tiles; ++tile) {
-      const std::int64_t end = n_tiles == 1 ? begin + height : begin + height * (tile + 1) / n_tiles;
-      factors.left = first + left.rows.at(row);
-      kRunners[static_cast<std::size_t>(end - row - 1)](factors, result.data, PlaceWalker(result.rows, row),
-                                                        columns, into);
-      row = end;
-    }
+    const std::int64_t n = std::min(group, n_rows - begin);
+    const std::int64_t n_tiles = (n + tile_rows(kVectors) - 1) / tile_rows(kVectors);
+    const std::int64_t low = n / n_tiles, n_high = n % n_tiles;  // high ones have a row more
+    factors.left = first + left.rows.at(begin);
+    if (n_high > 0) kRunners[static_cast<std::size_t>(low)](factors, n_high, result, begin, columns, into);
+    const std::int64_t done = n_high * (low + 1);
+    factors.left += done * factors.row_stride;
+    kRunners[static_cast<std::size_t>(low - 1)](factors, n_tiles - n_high, result, begin + done, columns,
+                                                into);
   }
 }
 
-/// The lanes of two vectors in turn: their first halves, or their second halves.
+/// The numbers of two vectors in turn: of their first halves, or their second halves.
 template <class T, std::size_t kFirst, std::size_t... kLane>
 Vector<T> interleave(const Vector<T>& left, const Vector<T>& right, std::index_sequence<kLane...>) {
   return __builtin_shufflevector(left, right, (kFirst + kLane / 2 + kLane % 2 * kWide<T>)...);
 }
 
-/// A block of kLanes columns, each contiguous along the summed index, as kLanes rows of a panel.
+/// A block of up to kLanes columns, each contiguous along the summed index, as up to kLanes rows of a panel.
 template <class T>
 void transpose_block(const T* from, std::int64_t column_stride, std::int64_t n_columns, std::int64_t n_steps,
                      T* to, std::int64_t width) {
@@ -206,11 +220,13 @@ void transpose_block(const T* from, std::int64_t column_stride, std::int64_t n_c
     store(to + step * width, block[static_cast<std::size_t>(step)]);
 }
 
-/// Sets the columns of a panel that no matrix has to 0.
+/// Sets the vectors of a panel that no column reaches to 0.
 template <class T>
-void clear_columns(T* panel, std::int64_t n_steps, std::int64_t count, std::int64_t width) {
+void clear_vectors(T* panel, std::int64_t n_steps, std::int64_t count, std::int64_t width) {
+  const std::int64_t first = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+  if (first == width) return;
   for (std::int64_t k = 0; k < n_steps; ++k, panel += width)
-    for (std::int64_t c = count - count % kLanes<T>; c < width; c += kLanes<T>) store(panel + c, Vector<T>{});
+    for (std::int64_t c = first; c < width; c += kLanes<T>) store(panel + c, Vector<T>{});
 }
 
 /// Copies steps [begin, end) of `count` columns of the right matrix into rows of `width` numbers, 0 beyond.
@@ -218,16 +234,20 @@ template <class T>
 void fill_panel(const MatrixView<const T>& right, std::int64_t begin, std::int64_t end, std::int64_t column,
                 std::int64_t count, std::int64_t width, T* panel) {
   const Places& columns = right.columns;
-  if (count < width) clear_columns(panel, end - begin, count, width);
+  clear_vectors(panel, end - begin, count, width);
   if (columns.stride == 1) {  // runs of numbers, each at most a vector
     const std::int64_t group = columns.group == 0 ? columns.count : columns.group;
     for (std::int64_t c = 0; c < count;) {
-      const std::int64_t run = std::min({std::int64_t{kLanes<T>}, group - (column + c) % group, count - c});
+      const std::int64_t run = std::min({kLanes<T> - c % kLanes<T>, group - (column + c) % group, count - c});
       const T* const from = right.data + columns.at(column + c);
       T* to = panel + c;
       PlaceWalker step(right.rows, begin);
-      for (std::int64_t k = begin; k < end; ++k, step.next(), to += width)
-        store_some<T>(to, load_some<T>(from + step.place(), run), run);
+      if (c % kLanes<T> == 0)  // a whole vector, 0 where this run ends: read back at once
+        for (std::int64_t k = begin; k < end; ++k, step.next(), to += width)
+          store(to, load_some<T>(from + step.place(), run));
+      else
+        for (std::int64_t k = begin; k < end; ++k, step.next(), to += width)
+          store_part(to, load_part<T>(from + step.place(), run, 0), run);
       c += run;
     }
     return;
@@ -245,6 +265,8 @@ void fill_panel(const MatrixView<const T>& right, std::int64_t begin, std::int64
     }
     return;
   }
+  for (std::int64_t k = 0; k < end - begin && count % kLanes<T> != 0; ++k)
+    store(panel + k * width + count / kLanes<T> * kLanes<T>, Vector<T>{});
   PlaceWalker place(columns, column);
   for (std::int64_t c = 0; c < count; ++c, place.next()) {
     T* to = panel + c;
@@ -280,6 +302,16 @@ MatrixView<T> simplified(const MatrixView<T>& view) {
   return {view.data, simplified(view.rows), simplified(view.columns)};
 }
 
+/// Whether a panel of whole vectors can be read where it lies: worth it where few tiles read it.
+template <class T>
+bool lies_ready(const MatrixView<const T>& right, std::int64_t n_rows, std::int64_t column,
+                std::int64_t count, std::int64_t width) {
+  constexpr std::int64_t kFewRows = 64;
+  const Places& columns = right.columns;
+  return count == width && n_rows <= kFewRows && right.rows.group == 0 && columns.stride == 1 &&
+         (columns.group == 0 || column % columns.group + count <= columns.group);
+}
+
 template <class T, std::size_t kVectors>
 void run_panel(MatrixView<const T> left, MatrixView<const T> right, MatrixView<T> result, const Batch& batch,
                std::int64_t column, std::int64_t count, Into into, const T* bias, T* panel) {
@@ -287,13 +319,18 @@ void run_panel(MatrixView<const T> left, MatrixView<const T> right, MatrixView<T
   std::array<T, kWidth> start{};
   if (bias) std::copy_n(bias + column, count, start.begin());
   const PanelColumns<T> columns(result.columns, column, count);
+  const bool is_ready = lies_ready(right, left.rows.count, column, count, kWidth);
   for (std::int64_t product = 0; product < batch.count; ++product) {
     for (std::int64_t begin = 0; begin < left.columns.count;) {
       const std::int64_t end = block_end(left.columns, begin);
-      fill_panel<T>(right, begin, end, column, count, kWidth, panel);
-      const Factors<T> factors{left.data + left.columns.at(begin), left.rows.stride,
-                               steps_of(left.columns, begin, end), panel,
-                               bias && begin == 0 ? start.data() : nullptr};
+      if (!is_ready) fill_panel<T>(right, begin, end, column, count, kWidth, panel);
+      const Factors<T> factors{
+          left.data + left.columns.at(begin),
+          left.rows.stride,
+          steps_of(left.columns, begin, end),
+          is_ready ? right.data + right.rows.at(begin) + right.columns.at(column) : panel,
+          is_ready ? right.rows.stride : std::int64_t{kWidth},
+          bias && begin == 0 ? start.data() : nullptr};
       run_rows<T, kVectors>(left, factors, result, columns, begin == 0 ? into : Into::add);
       begin = end;
     }
