@@ -20,7 +20,7 @@ std::string_view trimmed(std::string_view text) {
 struct Fence {
   char mark = '`';
   std::size_t length = 0;
-  std::string_view info;
+  std::string info;  // its own: the line may have been made, without its control characters
 };
 
 std::optional<Fence> read_fence(std::string_view line) {
@@ -33,7 +33,7 @@ std::optional<Fence> read_fence(std::string_view line) {
   if (end - begin < 3) return std::nullopt;
   const std::string_view info = trimmed(line.substr(end));
   if (mark == '`' && info.find('`') != std::string_view::npos) return std::nullopt;
-  return Fence{mark, end - begin, info};
+  return Fence{mark, end - begin, std::string(info)};
 }
 
 bool closes(const Fence& fence, std::string_view line) {
@@ -76,7 +76,7 @@ void Splitter::open_fence(const Fence& fence, std::string_view line) {
   fence_line_ = line_;
   is_block_ = fence.info.starts_with("toml ");
   if (is_block_) {
-    section().blocks.push_back({std::string(trimmed(fence.info.substr(5))), "", line_});
+    section().blocks.push_back({std::string(trimmed(std::string_view(fence.info).substr(5))), "", line_});
     section().prose += '\n';
   } else {
     section().prose += std::string(line) + '\n';
@@ -125,8 +125,7 @@ void Splitter::add_line(std::string_view line) {
 
 Sections Splitter::finish() {
   if (fence_)
-    add_problem(problems_, file_, fence_line_, 1, "lesson.unclosed_fence",
-                {{"info", std::string(fence_->info)}});
+    add_problem(problems_, file_, fence_line_, 1, "lesson.unclosed_fence", {{"info", fence_->info}});
   if (!has_title_) add_problem(problems_, file_, 1, 1, "lesson.no_title");
   return std::move(sections_);
 }

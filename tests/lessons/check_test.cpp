@@ -152,6 +152,16 @@ TEST_CASE("a block that is never closed is told where it opens", "[lessons][chec
   CHECK(problems[0].line == line_of(text, "```toml notes"));
 }
 
+TEST_CASE("an open block is named without the control characters of its line", "[lessons][check]") {
+  const ParsedLesson parsed = parse_lesson(
+      "# A\n\n```toml lesson \x1b[31m, which nothing ever closes again\n", "01_open.md", test::assets());
+  const auto open = std::find_if(parsed.problems.begin(), parsed.problems.end(), [](const Problem& problem) {
+    return problem.error.key == "lesson.unclosed_fence";
+  });
+  REQUIRE(open != parsed.problems.end());
+  CHECK(open->error.values.at(0).second == "toml lesson  [31m, which nothing ever closes again");
+}
+
 TEST_CASE("front matter or steps that are missing altogether are told", "[lessons][check]") {
   const Problems problems = check("# Title\n\nProse.\n");
   REQUIRE(problems.size() == 2);
