@@ -7,12 +7,13 @@
 
 namespace headscope::core {
 
-/// √(2/π) and the cubic's factor of gelu_tanh.
-inline constexpr float kTanhScale = 0.7978845608F, kTanhCubic = 0.044715F;
+/// gelu_tanh's constants in float.
+inline constexpr auto kTanhScaleFloat = static_cast<float>(kTanhScale);
+inline constexpr auto kTanhCubicFloat = static_cast<float>(kTanhCubic);
 
 /// (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)) for gelu_tanh's u = √(2/π) (x + 0.044715 x³).
 inline Vector<float> tanh_share(const Vector<float>& x) {
-  const Vector<float> twice = (2 * kTanhScale) * (x + kTanhCubic * x * x * x);
+  const Vector<float> twice = (2 * kTanhScaleFloat) * (x + kTanhCubicFloat * x * x * x);
   // exp() is good to 88; there the share is below 1e-38
   return 1.0F / (1.0F + exponential<float>(-twice > 88.0F ? broadcast(88.0F) : -twice));
 }
@@ -21,7 +22,7 @@ inline Vector<float> tanh_share(const Vector<float>& x) {
 template <class T, Activation kFunction>
 Vector<T> activated(const Vector<T>& x) {
   if constexpr (kFunction == Activation::relu)
-    return x > T{0} ? x : Vector<T>{};
+    return x <= T{0} ? x - x : x;  // x - x: 0, or NaN of an infinity, so that no overflow is lost here
   else if constexpr (std::is_same_v<T, double>)
     return each_lane<T>(x, [](double number) { return activation_value(kFunction, number); });
   else if constexpr (kFunction == Activation::gelu)
@@ -34,7 +35,8 @@ Vector<T> activated(const Vector<T>& x) {
 template <class T, Activation kFunction>
 Vector<T> activation_slopes(const Vector<T>& x) {
   if constexpr (kFunction == Activation::relu) {
-    return x > T{0} ? broadcast(T{1}) : Vector<T>{};
+    const Vector<T> one = broadcast(T{1});
+    return x <= T{0} ? Vector<T>{} : x > T{0} ? one : x;  // NaN stays NaN
   } else if constexpr (std::is_same_v<T, double>) {
     return each_lane<T>(x, [](double number) { return activation_slope(kFunction, number); });
   } else if constexpr (kFunction == Activation::gelu) {
@@ -43,7 +45,7 @@ Vector<T> activation_slopes(const Vector<T>& x) {
   } else {
     // forward: x · s, s = (1 + tanh(u)) / 2; s' = 2 s (1 - s) u'
     const Vector<T> share = tanh_share(x);
-    return share + x * 2.0F * share * (1.0F - share) * kTanhScale * (1.0F + 3 * kTanhCubic * x * x);
+    return share + x * 2.0F * share * (1.0F - share) * kTanhScaleFloat * (1.0F + 3 * kTanhCubicFloat * x * x);
   }
 }
 

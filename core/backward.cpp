@@ -7,6 +7,7 @@
 #include "core/views.h"
 
 #include <algorithm>
+#include <cassert>
 #include <variant>
 
 namespace headscope::core {
@@ -38,7 +39,7 @@ struct BackwardRunner : RowViews<T> {
   std::size_t index;  // of the operation
 
   BackwardRunner(Workspace<T>& numbers, Rows some, std::size_t operation)
-      : RowViews<T>{numbers, some}, index(operation) {}
+      : RowViews<T>(numbers, some), index(operation) {}
 
   /// The gradient of the operation's result.
   const T* sent(TensorId tensor) const {
@@ -428,13 +429,10 @@ struct BackwardRunner : RowViews<T> {
                      T gradient, const Sink<T>& to) const {
     const T* const probabilities = read(op.probabilities) + first;
     if (line.stride == 1 && op.smoothing == 0) {
+      assert(to.into == Into::replace && "nothing but its softmax and its loss reads the logits");
       emit(line.count, to, probabilities, [&](const Vector<T>& p) { return gradient * p; });
-      if (target < 0) return;
       // not p · g - g: where p is nearly 1 that would cancel
-      if (to.into == Into::replace)
-        to.data[target] = gradient * (probabilities[target] - 1);
-      else
-        to.data[target] -= gradient;
+      if (target >= 0) to.data[target] = gradient * (probabilities[target] - 1);
       return;
     }
     const T* const logits = read(op.logits) + first;

@@ -32,7 +32,7 @@ struct ParameterRunner : RowViews<T> {
   Part part;
 
   ParameterRunner(Workspace<T>& numbers, std::size_t operation, Part share)
-      : RowViews<T>{numbers, {0, numbers.sizes().batch}}, index(operation), part(share) {}
+      : RowViews<T>(numbers, {0, numbers.sizes().batch}), index(operation), part(share) {}
 
   const T* sent(TensorId tensor) const { return std::as_const(workspace).gradients(tensor).data(); }
   bool is_parameter(TensorId tensor) const {

@@ -31,24 +31,6 @@ double median(std::vector<double> numbers) {
   return *middle;
 }
 
-ModelConfig config_of(const BenchmarkSize& size) {
-  ModelConfig config;
-  config.architecture = Architecture::decoder;
-  config.objective = Objective::language_model;
-  config.vocab_size = size.n_vocab;
-  config.d_model = size.d_model;
-  config.n_heads = size.n_heads;
-  config.d_head = size.d_model / size.n_heads;
-  config.n_layers = size.n_layers;
-  config.d_ff = size.d_ff;
-  config.max_tokens = size.n_tokens;
-  config.positions = Positions::learned;
-  config.norm = Norm::pre;
-  config.activation = Activation::gelu;
-  config.bias = true;
-  return config;
-}
-
 /// Rows of n_tokens + 1 random ids: as many are fed as the size says.
 TokenBatch random_batch(const BenchmarkSize& size) {
   Rng rng(1);
@@ -65,6 +47,24 @@ TokenBatch random_batch(const BenchmarkSize& size) {
 
 std::span<const BenchmarkSize> benchmark_sizes() {
   return kSizes;
+}
+
+ModelConfig config_of(const BenchmarkSize& size) {
+  ModelConfig config;
+  config.architecture = Architecture::decoder;
+  config.objective = Objective::language_model;
+  config.vocab_size = size.n_vocab;
+  config.d_model = size.d_model;
+  config.n_heads = size.n_heads;
+  config.d_head = size.d_model / size.n_heads;
+  config.n_layers = size.n_layers;
+  config.d_ff = size.d_ff;
+  config.max_tokens = size.n_tokens;
+  config.positions = Positions::learned;
+  config.norm = Norm::pre;
+  config.activation = Activation::gelu;
+  config.bias = true;
+  return config;
 }
 
 double measure_fma_peak() {

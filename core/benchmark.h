@@ -20,6 +20,9 @@ struct BenchmarkSize {
 /// S, M and L.
 std::span<const BenchmarkSize> benchmark_sizes();
 
+/// The model of that size.
+ModelConfig config_of(const BenchmarkSize& size);
+
 struct BenchmarkRun {
   std::int64_t n_steps = 0;
   double ms_per_step = 0;  // median

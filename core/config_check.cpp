@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -52,7 +53,9 @@ std::optional<Error> check_ranges(const ModelConfig& config, const std::string& 
   };
   for (const Range& range : ranges)
     if (range.value < range.lowest || range.value > range.highest) return range_error(range, where);
-  if (!std::isfinite(config.norm_eps) || config.norm_eps <= 0) return Error{"config.norm_eps", where};
+  // it is added in float, where a smaller number would be 0
+  if (!std::isfinite(config.norm_eps) || config.norm_eps < double{std::numeric_limits<float>::min()})
+    return Error{"config.norm_eps", where};
   return std::nullopt;
 }
 

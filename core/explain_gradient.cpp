@@ -164,6 +164,18 @@ struct GradientExplainer {
       send(op.output, cell());
   }
 
+  /// What the softmax itself made of a cell: its Jacobian is of that, also where another number was set by
+  /// hand.
+  Factor own_share(const Softmax& op, const Cell& at) const {
+    if (!trace.set_by_hand(op.output, at)) return number(op.output, at);
+    double largest = -kInfinity, sum = 0;
+    for (std::int64_t k = 0; k < trace.shape(op.input)[op.axis]; ++k)
+      largest = std::max(largest, trace.value(op.input, with(at, op.axis, k)));
+    for (std::int64_t k = 0; k < trace.shape(op.input)[op.axis]; ++k)
+      sum += std::exp(trace.value(op.input, with(at, op.axis, k)) - largest);
+    return constant(std::exp(trace.value(op.input, at) - largest) / sum, "softmax");
+  }
+
   // forward: w = softmax(s); ∂w_k / ∂s_j = w_k · (δ_jk - w_j): the Jacobian's row of j, key by key
   void operator()(const Softmax& op) const {
     const std::int64_t j = cell()[op.axis];
@@ -177,8 +189,8 @@ struct GradientExplainer {
         ++explanation.n_masked;  // w_k is exactly 0
         continue;
       }
-      const Factor own = number(op.output, cell());
-      send(op.output, at(k), {number(op.output, at(k)), k == j ? complement(own) : negated(own)},
+      const Factor own = own_share(op, cell());
+      send(op.output, at(k), {own_share(op, at(k)), k == j ? complement(own) : negated(own)},
            axis(op.output, op.axis), k);
     }
   }

@@ -57,6 +57,8 @@ inline Factor complement(Factor factor) {
 template <class T>
 Factor cell_factor(const Trace<T>& trace, TensorId tensor, const Cell& cell,
                    Quantity quantity = Quantity::value) {
+  // forward and backward passes have read a parameter as it was before its update
+  if (quantity == Quantity::value && trace.is_updated(tensor)) quantity = Quantity::previous_value;
   return {trace.number(tensor, cell, quantity), tensor, cell, {}, quantity, Factor::Take::itself};
 }
 

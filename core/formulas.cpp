@@ -5,12 +5,6 @@
 #include <numbers>
 
 namespace headscope::core {
-namespace {
-
-constexpr double kCubic = 0.044715;                                                // of gelu_tanh
-constexpr double kRootTwoOverPi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // √(2/π)
-
-}  // namespace
 
 double position_wavelength(std::int64_t channel, std::int64_t d_model) {
   return std::pow(10000.0, static_cast<double>(channel - channel % 2) / static_cast<double>(d_model));
@@ -40,11 +34,11 @@ template double negative_log_probability(std::span<const double>, std::size_t);
 double activation_value(Activation function, double x) {
   switch (function) {
     case Activation::relu:
-      return x > 0 ? x : 0;
+      return x <= 0 ? x - x : x;  // NaN and infinities are not lost here
     case Activation::gelu:
       return x * (1 + std::erf(x / std::numbers::sqrt2)) / 2;
     case Activation::gelu_tanh:
-      return x * (1 + std::tanh(kRootTwoOverPi * (x + kCubic * x * x * x))) / 2;
+      return x * (1 + std::tanh(kTanhScale * (x + kTanhCubic * x * x * x))) / 2;
   }
   return 0;
 }
@@ -52,7 +46,7 @@ double activation_value(Activation function, double x) {
 double activation_slope(Activation function, double x) {
   switch (function) {
     case Activation::relu:
-      return x > 0 ? 1 : 0;
+      return x <= 0 ? 0 : x > 0 ? 1 : x;
     case Activation::gelu: {
       // forward: x · Φ(x); Φ' is the normal density
       const double density = std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
@@ -60,8 +54,8 @@ double activation_slope(Activation function, double x) {
     }
     case Activation::gelu_tanh: {
       // forward: x/2 · (1 + tanh(u)), u = √(2/π) (x + 0.044715 x³)
-      const double t = std::tanh(kRootTwoOverPi * (x + kCubic * x * x * x));
-      return (1 + t) / 2 + x / 2 * (1 - t * t) * kRootTwoOverPi * (1 + 3 * kCubic * x * x);
+      const double t = std::tanh(kTanhScale * (x + kTanhCubic * x * x * x));
+      return (1 + t) / 2 + x / 2 * (1 - t * t) * kTanhScale * (1 + 3 * kTanhCubic * x * x);
     }
   }
   return 0;

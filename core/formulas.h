@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <span>
 
 namespace headscope::core {
@@ -19,6 +20,9 @@ T negative_log_probability(std::span<const T> logits, std::size_t target);
 /// The same for `count` logits that lie `stride` apart.
 template <class T>
 T negative_log_probability(const T* logits, std::int64_t count, std::int64_t stride, std::int64_t target);
+
+/// √(2/π) and the cubic's factor of gelu_tanh.
+inline constexpr double kTanhScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, kTanhCubic = 0.044715;
 
 /// relu: max(0, x). gelu: x · Φ(x), Φ(x) = (1 + erf(x/√2)) / 2. gelu_tanh: x/2 · (1 + tanh(√(2/π) (x +
 /// 0.044715 x³))) (Hendrycks and Gimpel 2016, section 2).

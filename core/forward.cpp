@@ -50,7 +50,7 @@ struct ForwardRunner : RowViews<T> {
   const RunOptions& options;
 
   ForwardRunner(Workspace<T>& numbers, Rows some, const RunOptions& how)
-      : RowViews<T>{numbers, some}, options(how) {}
+      : RowViews<T>(numbers, some), options(how) {}
 
   // output[b][i][:] = table[ids[b][i]][:]
   void operator()(const Lookup& op) const {
@@ -135,9 +135,15 @@ struct ForwardRunner : RowViews<T> {
       for (std::int64_t h = 0; h < out[1]; ++h)
         for (std::int64_t i = 0; i < out[2]; ++i, input += out[3], output += out[3]) {
           const std::int64_t n_visible = visible_keys(op.mask, lengths[b], i, out[3]);
-          copy_numbers(input, n_visible, output);
+          keep_finite(n_visible, input, output);
           fill_numbers(output + n_visible, out[3] - n_visible, kMinusInfinity<T>);
         }
+  }
+
+  /// Copies scores. One that is itself infinite, by overflow, becomes NaN: nobody may take it for a masked
+  /// one.
+  static void keep_finite(std::int64_t n, const T* scores, T* to) {
+    map_numbers<T>(n, scores, to, [](const Vector<T>& score) { return score + (score - score); });
   }
 
   // output[b][i][:] = input, or -∞ where i ≥ lengths[b]
@@ -148,7 +154,7 @@ struct ForwardRunner : RowViews<T> {
     T* output = write(op.output);
     for (std::int64_t b = 0; b < n_batch(); ++b, input += per_row, output += per_row) {
       const std::int64_t n_kept = std::min(lengths[b] * shape(op.output)[2], per_row);
-      std::copy_n(input, n_kept, output);
+      keep_finite(n_kept, input, output);
       std::fill(output + n_kept, output + per_row, kMinusInfinity<T>);
     }
   }
@@ -176,7 +182,9 @@ struct ForwardRunner : RowViews<T> {
     });
     const T largest = largest_of<T>(most);
     if (largest == kMinusInfinity<T>) {  // every key masked: no weight anywhere
-      std::fill_n(weights, n, T{0});
+      map_numbers<T>(n, scores, weights, [](const Vector<T>& score) {
+        return score == kMinusInfinity<T> ? Vector<T>{} : score;  // NaN stays NaN
+      });
       return;
     }
     // subtract the row maximum: exp() stays finite, the result is unchanged
@@ -195,10 +203,12 @@ struct ForwardRunner : RowViews<T> {
     for (std::int64_t k = 0; k < line.count; ++k) largest = std::max(largest, scores[k * line.stride]);
     for (std::int64_t k = 0; k < line.count; ++k) {
       T& weight = weights[k * line.stride];
-      weight = largest == kMinusInfinity<T> ? T{0} : std::exp(scores[k * line.stride] - largest);
+      const T score = scores[k * line.stride];
+      weight = score == kMinusInfinity<T> ? T{0}
+                                          : std::exp(score - (largest == kMinusInfinity<T> ? T{0} : largest));
       sum += weight;
     }
-    for (std::int64_t k = 0; k < line.count && sum > 0; ++k) weights[k * line.stride] /= sum;
+    for (std::int64_t k = 0; k < line.count && sum != 0; ++k) weights[k * line.stride] /= sum;
   }
 
   // output = 0 with probability rate, else 1 / (1 - rate); each row of the batch has a generator of its own

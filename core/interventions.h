@@ -63,7 +63,7 @@ struct Interventions {
 /// A head whose output is 0 everywhere.
 Override zero_head(const Graph& graph, TensorId head_output, std::int64_t head);
 /// A head whose output is `means` at each position, whatever it sees: [i, d_head], row-major; positions
-/// beyond the last take the last.
+/// beyond the last take the last. Precondition: there is one.
 Override mean_head(const Graph& graph, TensorId head_output, std::int64_t head, const Shape& shape,
                    std::vector<double> means);
 /// A head that attends alike to every key that the mask leaves; all heads where `head` is none.

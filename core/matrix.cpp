@@ -276,13 +276,14 @@ void fill_panel(const MatrixView<const T>& right, std::int64_t begin, std::int64
   }
 }
 
-/// Where the block of the summed index that begins at `begin` ends: within kDepth, and between two groups of
-/// the left matrix unless one group alone is longer.
-std::int64_t block_end(const Places& summed, std::int64_t begin) {
-  const std::int64_t end = std::min(begin + kDepth, summed.count);
-  if (summed.group == 0 || end == summed.count) return end;
-  const std::int64_t whole = end - end % summed.group;
-  return whole > begin ? whole : std::min(end, begin - begin % summed.group + summed.group);
+/// Where the block of the summed index that begins at `begin` ends: within kDepth, and between two of the
+/// groups that the caller named unless one alone is longer. Of the groups as named, also where they follow
+/// one another evenly: a sum's blocks must not depend on how many tokens lie between two heads.
+std::int64_t block_end(std::int64_t count, std::int64_t group, std::int64_t begin) {
+  const std::int64_t end = std::min(begin + kDepth, count);
+  if (group == 0 || end == count) return end;
+  const std::int64_t whole = end - end % group;
+  return whole > begin ? whole : std::min(end, begin - begin % group + group);
 }
 
 Steps steps_of(const Places& summed, std::int64_t begin, std::int64_t end) {
@@ -314,7 +315,8 @@ bool lies_ready(const MatrixView<const T>& right, std::int64_t n_rows, std::int6
 
 template <class T, std::size_t kVectors>
 void run_panel(MatrixView<const T> left, MatrixView<const T> right, MatrixView<T> result, const Batch& batch,
-               std::int64_t column, std::int64_t count, Into into, const T* bias, T* panel) {
+               std::int64_t group, std::int64_t column, std::int64_t count, Into into, const T* bias,
+               T* panel) {
   constexpr std::size_t kWidth = kVectors * kWide<T>;
   std::array<T, kWidth> start{};
   if (bias) std::copy_n(bias + column, count, start.begin());
@@ -322,7 +324,7 @@ void run_panel(MatrixView<const T> left, MatrixView<const T> right, MatrixView<T
   const bool is_ready = lies_ready(right, left.rows.count, column, count, kWidth);
   for (std::int64_t product = 0; product < batch.count; ++product) {
     for (std::int64_t begin = 0; begin < left.columns.count;) {
-      const std::int64_t end = block_end(left.columns, begin);
+      const std::int64_t end = block_end(left.columns.count, group, begin);
       if (!is_ready) fill_panel<T>(right, begin, end, column, count, kWidth, panel);
       const Factors<T> factors{
           left.data + left.columns.at(begin),
@@ -356,11 +358,11 @@ void multiply(const MatrixView<const T>& left, const MatrixView<const T>& right,
     const std::int64_t width = n_vectors >= kMost ? kMost : std::min<std::int64_t>(n_vectors, 2);
     const std::int64_t count = std::min<std::int64_t>(n_left, width * kLanes<T>);
     if (width == kMost)
-      run_panel<T, kWidest>(a, b, c, batch, column, count, into, bias, panel);
+      run_panel<T, kWidest>(a, b, c, batch, left.columns.group, column, count, into, bias, panel);
     else if (width == 2)
-      run_panel<T, 2>(a, b, c, batch, column, count, into, bias, panel);
+      run_panel<T, 2>(a, b, c, batch, left.columns.group, column, count, into, bias, panel);
     else
-      run_panel<T, 1>(a, b, c, batch, column, count, into, bias, panel);
+      run_panel<T, 1>(a, b, c, batch, left.columns.group, column, count, into, bias, panel);
     column += count;
   }
 }

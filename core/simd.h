@@ -98,10 +98,6 @@ inline void store_part(T* to, const Vector<T>& vector, std::int64_t count) {
 }
 
 template <class T>
-inline Vector<T> select(const VectorMask<T>& condition, const Vector<T>& yes, const Vector<T>& no) {
-  return condition ? yes : no;
-}
-template <class T>
 inline Vector<T> larger(const Vector<T>& left, const Vector<T>& right) {
   return left > right ? left : right;
 }
@@ -161,7 +157,7 @@ inline Vector<double> square_root(const Vector<double>& x) {
 #endif
 
 /// e^x for x ≤ 88: in float by 2^n · e^r with a polynomial for e^r, |r| ≤ ln 2 / 2 (Cephes, expf; relative
-/// error below 2e-7), exactly 0 below the smallest normal number; NaN stays NaN.
+/// error below 2e-7), 0 below e^-87, near the smallest normal number; NaN stays NaN.
 template <class T>
 inline Vector<T> exponential(const Vector<T>& x) {
   if constexpr (std::is_same_v<T, double>) {
@@ -181,7 +177,7 @@ inline Vector<T> exponential(const Vector<T>& x) {
     const Vector<T> power =
         std::bit_cast<Vector<T>>(std::bit_cast<Integers>(p) + (std::bit_cast<Integers>(shifted) << 23));
     const Vector<T> result = x < -87.0F ? Vector<T>{} : power;
-    return x == x ? result : x;
+    return x == x ? result : x;  // NOLINT(misc-redundant-expression): NaN stays NaN
   }
 }
 

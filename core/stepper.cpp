@@ -14,14 +14,6 @@
 namespace headscope::core {
 namespace {
 
-/// √Σ g² over all parameters, in double.
-template <class T>
-double global_norm(std::span<const T> gradients) {
-  return std::sqrt(
-      std::transform_reduce(gradients.begin(), gradients.end(), 0.0, std::plus<double>(),
-                            [](T g) { return static_cast<double>(g) * static_cast<double>(g); }));
-}
-
 /// Copies parameters and inputs; results are computed anew.
 template <class From, class To>
 void copy_givens(const Graph& graph, const Workspace<From>& from, Workspace<To>& to) {
@@ -104,8 +96,7 @@ void Stepper<T>::move_to(std::size_t position) {
   }
   run_backward_to(steps_.backward_done(position));
   if (n_updates > 0 && n_updated() == 0)
-    update_.factors = factors_at(update_.config, update_.step,
-                                 global_norm(std::as_const(workspace_).parameter_gradients()));
+    update_.factors = factors_at(update_.config, update_.step, gradient_norm());
   for (std::size_t place = n_updated(); place < n_updates; ++place) update(steps_.parameters()[place]);
   cursor_.move_to(position);
 }
@@ -115,6 +106,18 @@ void Stepper<T>::run_backward_to(std::size_t done) {
   if (done < n_backward_run_) n_backward_run_ = 0;  // gradients add up: an earlier moment is run anew
   if (done > n_backward_run_) run_backward(graph_, workspace_, n_backward_run_, done, options_);
   n_backward_run_ = done;
+}
+
+/// √Σ g² over all parameters, as the training step adds it up.
+template <class T>
+double Stepper<T>::gradient_norm() const {
+  double sum = 0;
+  for (const TensorId parameter : steps_.parameters()) {
+    const std::span<const T> gradients = workspace_.gradients(parameter);
+    for (std::size_t at = 0; at < gradients.size(); at += kNormPiece)
+      sum += square_sum<T>(gradients.subspan(at, std::min(kNormPiece, gradients.size() - at)));
+  }
+  return std::sqrt(sum);
 }
 
 template <class T>
@@ -181,6 +184,8 @@ std::vector<bool> GradientChecker::signs() const {
 GradientCheck GradientChecker::check(TensorId tensor, const Cell& cell) {
   const auto place = static_cast<std::size_t>(workspace_.shape(tensor).flat(cell));
   const double x = workspace_.values(tensor)[place];
+  // a masked score stays -∞ wherever it is moved: no difference
+  if (std::isinf(x)) return {.analytic = workspace_.gradients(tensor)[place]};
   const bool is_parameter = graph_.spec(tensor).role == Role::parameter;
   if (!is_parameter) interventions_.overrides.push_back(set_cell(tensor, cell, x));
   const std::size_t begin = first_operation(graph_, tensor);

@@ -49,6 +49,7 @@ class Stepper {
  private:
   std::size_t n_updated() const { return steps_.updates_done(cursor_.position()); }
   void run_backward_to(std::size_t done);
+  double gradient_norm() const;
   void update(TensorId parameter);
   void restore_moments(TensorId parameter);
 
@@ -81,6 +82,8 @@ class GradientChecker {
   /// has a loss.
   template <class T>
   GradientChecker(const Graph& graph, const Workspace<T>& workspace, const RunOptions& options);
+  GradientChecker(const GradientChecker&) = delete;  // the options point at its own interventions
+  GradientChecker& operator=(const GradientChecker&) = delete;
 
   /// A cell of a parameter or an activation that has a gradient; an activation's is set by hand for the runs.
   /// h is 3e-4 · max(1, |x|), and a tenth or a hundredth of it where the larger step crosses a kink.

@@ -1,5 +1,5 @@
 // An operation's tensors as pointers and matrices for some rows of the batch: what forward.cpp and
-// backward.cpp share. Which matrix a product multiplies is said here once for both directions.
+// the two backward files share. Which matrix a product multiplies is said here once for both directions.
 #pragma once
 
 #include "core/execute.h"
@@ -29,19 +29,13 @@ MatrixView<T> weights_side_by_side(T* data, const Shape& shape) {
   return {data, {n_in, n_out}, {n_groups * n_out, 1, n_out, n_in * n_out}};
 }
 
-/// Rows of a tensor of numbers whose first side is the batch; everything after its last side is one row.
-template <class T>
-struct Numbers {
-  T* data = nullptr;
-  std::int64_t n_rows = 0, width = 0;  // all sides but the last, and the last
-  std::int64_t count() const { return n_rows * width; }
-};
-
 /// The values (and gradients) that an operation touches for some rows of the batch.
 template <class T>
 struct RowViews {
   Workspace<T>& workspace;
   Rows rows;
+
+  RowViews(Workspace<T>& numbers, Rows some) : workspace(numbers), rows(some) {}
 
   const Shape& shape(TensorId tensor) const { return workspace.shape(tensor); }
   std::int64_t n_batch() const { return rows.end - rows.begin; }

@@ -75,6 +75,10 @@ Result<void> validate(const OptimiserConfig& config, const std::string& where) {
                     {"value", number(range.value)},
                     {"lowest", number(range.lowest)},
                     {"highest", number(range.highest)}}};
+  if (config.rate * config.weight_decay > 1)
+    return Error{"optimiser.decay",
+                 where,
+                 {{"rate", number(config.rate)}, {"weight_decay", number(config.weight_decay)}}};
   return {};
 }
 
@@ -89,7 +93,8 @@ double rate_at(const OptimiserConfig& config, std::int64_t step) {
     case Schedule::cosine:
       return last + (config.rate - last) * (1 + std::cos(std::numbers::pi * progress(now, warm_up, end))) / 2;
     case Schedule::linear:
-      return last + (config.rate - last) * (1 - progress(now, config.decay_from * end, end));
+      return last +
+             (config.rate - last) * (1 - progress(now, std::max(config.decay_from * end, warm_up), end));
   }
   return config.rate;
 }
@@ -144,5 +149,16 @@ template void update_numbers(const OptimiserConfig&, const UpdateFactors&, std::
                              std::span<const float>, std::span<float>, std::span<float>);
 template void update_numbers(const OptimiserConfig&, const UpdateFactors&, std::span<double>,
                              std::span<const double>, std::span<double>, std::span<double>);
+
+template <class T>
+double square_sum(std::span<const T> piece) {
+  return static_cast<double>(
+      sum_numbers<T>(static_cast<std::int64_t>(piece.size()), [&](std::int64_t at, std::int64_t count) {
+        const Vector<T> gradient = load_some<T>(piece.data() + at, count);
+        return gradient * gradient;
+      }));
+}
+template double square_sum(std::span<const float>);
+template double square_sum(std::span<const double>);
 
 }  // namespace headscope::core

@@ -4,6 +4,7 @@
 
 #include "core/result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,11 +27,14 @@ struct OptimiserConfig {
   std::int64_t warm_up = 0;      // steps over which the rate rises linearly to `rate`, whatever the schedule
   std::int64_t total_steps = 0;  // where cosine and linear schedules end
   double final_share = 0;        // of `rate`, at the end of a cosine or linear schedule
-  double decay_from = 0;         // share of total_steps at which a linear schedule begins to fall
+  double decay_from =
+      0;  // share of total_steps at which a linear schedule begins to fall, not before the warm-up's end
   bool operator==(const OptimiserConfig&) const = default;
 };
 
-/// Errors: optimiser.range (key, value, lowest, highest): a number out of range or not finite.
+/// Errors: optimiser.range (key, value, lowest, highest): a number out of range or not finite;
+/// optimiser.decay (rate, weight_decay): rate · weight_decay is above 1. At 1 a step takes all of a number
+/// away; from 2 on it would grow at each step without any gradient, until it is no number.
 Result<void> validate(const OptimiserConfig& config, const std::string& where);
 
 /// The rate of a step, from 1. Warm-up: rate · step / warm_up while step < warm_up. Cosine (Loshchilov and
@@ -47,6 +51,13 @@ struct UpdateFactors {
   double correction2 = 1;     // 1 - β2^step
 };
 UpdateFactors factors_at(const OptimiserConfig& config, std::int64_t step, double gradient_norm);
+
+/// Numbers of one piece of a gradient: a norm's bits depend on it.
+inline constexpr std::size_t kNormPiece = 16384;
+
+/// Σ g² of a piece of at most kNormPiece numbers, lanes first; pieces are then added in order, in double.
+template <class T>
+double square_sum(std::span<const T> piece);
 
 /// One number and its moments (SGD: the first is the momentum buffer, the second is unused).
 template <class T>

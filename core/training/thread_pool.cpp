@@ -1,10 +1,12 @@
 #include "core/training/thread_pool.h"
 
+#include <system_error>
+
 namespace headscope::core {
 namespace {
 
-/// How often to look before going to sleep: some microseconds, since loops follow one another quickly. A wait
-/// without end would hold a processor that another program wants.
+/// How often to look before going to sleep, since loops follow one another quickly: some tens to hundreds of
+/// microseconds, by processor. A wait without end would hold a processor that another program wants.
 constexpr int kLooks = 4000;
 
 template <class Value, class Done>
@@ -23,7 +25,11 @@ void wait_until(const std::atomic<Value>& value, const Done& is_done) {
 }  // namespace
 
 ThreadPool::ThreadPool(int n_threads) {
-  for (int thread = 1; thread < n_threads; ++thread) workers_.emplace_back([this] { serve(); });
+  try {
+    for (int thread = 1; thread < n_threads; ++thread) workers_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {
+    // the system has no more: those that started share the work, with the same results
+  }
 }
 
 ThreadPool::~ThreadPool() {

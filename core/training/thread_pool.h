@@ -10,7 +10,8 @@
 
 namespace headscope::core {
 
-/// `n_threads` threads, the caller's among them. With one, nothing is started and run() is a plain loop.
+/// `n_threads` threads, the caller's among them; fewer where the system has no more. With one, nothing is
+/// started and run() is a plain loop.
 class ThreadPool {
  public:
   explicit ThreadPool(int n_threads);

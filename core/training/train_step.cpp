@@ -7,7 +7,9 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace headscope::core {
 namespace {
@@ -16,14 +18,23 @@ namespace {
 /// numbers to be in the cache when the next one reads them. Measured; no bit depends on it.
 constexpr std::int64_t kSlicePositions = 256;
 
-/// Parameters of one piece of the norm's and the update's loops. The norm's bits depend on it.
-constexpr std::size_t kPieceNumbers = 16384;
-
+/// The first number that is not finite, a mask's -∞ apart; the end where there is none.
 template <class Number>
-bool is_all_finite(std::span<const Number> numbers, bool may_be_masked) {
-  return std::ranges::all_of(numbers, [&](Number number) {
-    return std::isfinite(number) || (may_be_masked && number == -std::numeric_limits<Number>::infinity());
+auto find_bad(std::span<const Number> numbers, bool may_be_masked) {
+  return std::ranges::find_if(numbers, [&](Number number) {
+    return !std::isfinite(number) && !(may_be_masked && number == -std::numeric_limits<Number>::infinity());
   });
+}
+
+/// max |number|.
+template <class T>
+T largest_size(std::span<const T> numbers) {
+  Vector<T> most{};
+  for_vectors<T>(static_cast<std::int64_t>(numbers.size()), [&](std::int64_t at, std::int64_t count) {
+    const Vector<T> some = load_some<T>(numbers.data() + at, count);
+    most = larger<T>(most, larger<T>(some, -some));
+  });
+  return largest_of<T>(most);
 }
 
 bool is_mask(const Operation& operation) {
@@ -63,10 +74,11 @@ void TrainStep<T>::plan_pieces() {
     if (std::ranges::count(options_.frozen, tensor) > 0) continue;
     const std::size_t begin = workspace_.plan().offset(tensor);
     const std::size_t end = begin + workspace_.values(tensor).size();
-    for (std::size_t at = begin; at < end; at += kPieceNumbers)
-      pieces_.push_back({at, std::min(at + kPieceNumbers, end)});
+    for (std::size_t at = begin; at < end; at += kNormPiece)
+      pieces_.push_back({tensor, at, std::min(at + kNormPiece, end)});
   }
   piece_norms_.assign(pieces_.size(), 0);
+  piece_sizes_.assign(pieces_.size(), 0);
 }
 
 /// Splits the larger parameters' gradients into parts, so that threads finish together.
@@ -76,8 +88,11 @@ void TrainStep<T>::plan_parameter_work() {
   for (const std::size_t operation : backward_) {
     std::int64_t n_cells = 0;
     for (const Operand& operand : operands_of(graph_.operations()[operation]))
-      if (operand.is_differentiable && graph_.spec(operand.tensor).role == Role::parameter)
+      if (operand.is_differentiable && graph_.spec(operand.tensor).role == Role::parameter) {
+        // two that share one would write it at the same time
+        assert(workspace_.gradient_plan().writers(operand.tensor).size() == 1);
         n_cells += workspace_.shape(operand.tensor).count();
+      }
     if (n_cells == 0) continue;
     const std::int64_t n_parts =
         pool_.n_threads() == 1 ? 1
@@ -98,6 +113,8 @@ Result<StepReport> TrainStep<T>::run(std::int64_t number) {
   if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm)) return find_not_finite(number);
   const UpdateFactors factors = factors_at(options_.optimiser, number, report.gradient_norm);
   report.rate = factors.rate;
+  if (may_overflow(factors, report.gradient_norm))
+    if (std::optional<Error> error = try_update(factors, number)) return *std::move(error);
   update(factors);
   return report;
 }
@@ -105,6 +122,7 @@ Result<StepReport> TrainStep<T>::run(std::int64_t number) {
 template <class T>
 void TrainStep<T>::run_rows(const RunOptions& options) {
   const Sizes& sizes = workspace_.sizes();
+  assert(sizes.batch >= 1);
   if (shared_sizes_ != sizes) {
     for (const std::size_t operation : shared_)
       run_operation(graph_, workspace_, operation, {0, sizes.batch}, options);
@@ -148,18 +166,59 @@ void TrainStep<T>::run_parameters() {
 template <class T>
 double TrainStep<T>::square_norm() {
   const std::span<const T> gradients = std::as_const(workspace_).parameter_gradients();
+  const std::span<const T> values = std::as_const(workspace_).parameters();
   pool_.run(static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t item) {
     const Piece& piece = pieces_[static_cast<std::size_t>(item)];
-    const T* const from = gradients.data() + piece.begin;
-    piece_norms_[static_cast<std::size_t>(item)] = static_cast<double>(sum_numbers<T>(
-        static_cast<std::int64_t>(piece.end - piece.begin), [&](std::int64_t at, std::int64_t count) {
-          const Vector<T> gradient = load_some<T>(from + at, count);
-          return gradient * gradient;
-        }));
+    const std::size_t n = piece.end - piece.begin, place = static_cast<std::size_t>(item);
+    piece_norms_[place] = square_sum<T>(gradients.subspan(piece.begin, n));
+    piece_sizes_[place] =
+        static_cast<double>(std::max(largest_size<T>(values.subspan(piece.begin, n)),
+                                     largest_size<T>(std::span<const T>(first_).subspan(piece.begin, n))));
   });
   double sum = 0;
   for (const double norm : piece_norms_) sum += norm;
   return sum;
+}
+
+/// Whether the update could leave the range of T: a bound from the largest parameter and moment, far above
+/// what training reaches, so that it almost never is.
+template <class T>
+bool TrainStep<T>::may_overflow(const UpdateFactors& factors, double gradient_norm) const {
+  const OptimiserConfig& config = options_.optimiser;
+  const double size = piece_sizes_.empty() ? 0 : *std::ranges::max_element(piece_sizes_);
+  double change = factors.rate * config.weight_decay * size;
+  if (config.kind == OptimiserKind::adamw)
+    change += factors.rate * (size + gradient_norm) / factors.correction1 / config.epsilon;
+  else
+    change += factors.rate * (config.momentum * size + gradient_norm + config.weight_decay * size);
+  constexpr double kSafe = 1e-3;  // of the range: the bound leaves out roundings
+  return !(size + change < kSafe * static_cast<double>(std::numeric_limits<T>::max()) &&
+           gradient_norm < std::sqrt(kSafe * static_cast<double>(std::numeric_limits<T>::max())));
+}
+
+/// Updates copies, piece by piece, and says which number would no longer be finite.
+template <class T>
+std::optional<Error> TrainStep<T>::try_update(const UpdateFactors& factors, std::int64_t step) const {
+  const auto copied = [](std::span<const T> numbers, const Piece& piece) {
+    return numbers.empty() ? std::vector<T>()
+                           : std::vector<T>(numbers.data() + piece.begin, numbers.data() + piece.end);
+  };
+  for (const Piece& piece : pieces_) {
+    std::vector<T> values = copied(workspace_.parameters(), piece), first = copied(first_, piece),
+                   second = copied(second_, piece);
+    update_numbers<T>(options_.optimiser, factors, values,
+                      workspace_.parameter_gradients().subspan(piece.begin, piece.end - piece.begin), first,
+                      second);
+    for (std::size_t place = 0; place < values.size(); ++place) {
+      const bool is_finite = std::isfinite(values[place]) && std::isfinite(first[place]) &&
+                             (second.empty() || std::isfinite(second[place]));
+      if (is_finite) continue;
+      const TensorId tensor = piece.tensor;
+      const auto at = static_cast<std::int64_t>(piece.begin + place - workspace_.plan().offset(tensor));
+      return not_finite(tensor, workspace_.shape(tensor).cell(at), "update", "", step);
+    }
+  }
+  return std::nullopt;
 }
 
 template <class T>
@@ -177,40 +236,45 @@ void TrainStep<T>::update(const UpdateFactors& factors) {
 }
 
 template <class T>
+Error TrainStep<T>::not_finite(TensorId tensor, const Cell& cell, std::string_view phase,
+                               std::string_view operation, std::int64_t step) const {
+  std::string place;
+  for (int side = 0; side < cell.rank(); ++side) place += (side > 0 ? "," : "") + std::to_string(cell[side]);
+  return Error{"training.not_finite",
+               "",
+               {{"tensor", graph_.spec(tensor).name},
+                {"cell", place},
+                {"phase", std::string(phase)},
+                {"operation", std::string(operation)},
+                {"step", std::to_string(step)}}};
+}
+
+template <class T>
 Error TrainStep<T>::find_not_finite(std::int64_t step) const {
-  const auto error = [&](TensorId tensor, std::string_view phase, std::span<const T> numbers,
-                         std::string_view operation) {
-    const auto found = std::ranges::find_if(numbers, [](T number) { return !std::isfinite(number); });
-    const Cell cell = workspace_.shape(tensor).cell(found - numbers.begin());
-    std::string place;
-    for (int side = 0; side < cell.rank(); ++side)
-      place += (side > 0 ? "," : "") + std::to_string(cell[side]);
-    return Error{"training.not_finite",
-                 "step " + std::to_string(step),
-                 {{"tensor", graph_.spec(tensor).name},
-                  {"cell", place},
-                  {"phase", std::string(phase)},
-                  {"operation", std::string(operation)},
-                  {"step", std::to_string(step)}}};
+  std::optional<Error> found;
+  const auto look = [&](TensorId tensor, std::string_view phase, std::span<const T> numbers,
+                        std::string_view operation, bool may_be_masked) {
+    const auto bad = find_bad(numbers, may_be_masked);
+    if (bad == numbers.end()) return false;
+    found = not_finite(tensor, workspace_.shape(tensor).cell(bad - numbers.begin()), phase, operation, step);
+    return true;
   };
   for (std::uint32_t index = 0; index < graph_.n_tensors(); ++index)
-    if (graph_.spec({index}).role == Role::parameter && !is_all_finite(workspace_.values({index}), false))
-      return error({index}, "parameter", workspace_.values({index}), "");
-  for (const Operation& operation : graph_.operations()) {
-    const TensorId tensor = result(operation);
-    if (!is_all_finite(workspace_.values(tensor), is_mask(operation)))
-      return error(tensor, "forward", workspace_.values(tensor), kind_of(operation));
-  }
-  for (const std::size_t index : backward_) {
-    const Operation& operation = graph_.operations()[index];
-    for (const Operand& operand : operands_of(operation))
+    if (graph_.spec({index}).role == Role::parameter &&
+        look({index}, "parameter", workspace_.values({index}), "", false))
+      return *found;
+  for (const Operation& operation : graph_.operations())
+    if (look(result(operation), "forward", workspace_.values(result(operation)), kind_of(operation),
+             is_mask(operation)))
+      return *found;
+  for (const std::size_t index : backward_)
+    for (const Operand& operand : operands_of(graph_.operations()[index]))
       if (operand.is_differentiable && workspace_.has_gradient(operand.tensor) &&
-          !is_all_finite(workspace_.gradients(operand.tensor), false))
-        return error(operand.tensor, "backward", workspace_.gradients(operand.tensor), kind_of(operation));
-  }
-  // every gradient is finite, their squares are not
-  return Error{
-      "training.gradient_overflow", "step " + std::to_string(step), {{"step", std::to_string(step)}}};
+          look(operand.tensor, "backward", workspace_.gradients(operand.tensor),
+               kind_of(graph_.operations()[index]), false))
+        return *found;
+  // every gradient is finite, the sum of their squares is not
+  return Error{"training.gradient_overflow", "", {{"step", std::to_string(step)}}};
 }
 
 template class TrainStep<float>;

@@ -9,7 +9,9 @@
 #include "core/workspace.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace headscope::core {
@@ -34,7 +36,7 @@ struct StepReport {
 /// A step runs in four loops that threads share: rows of the batch (forward, and backward by activations),
 /// parts of the parameters (their gradients, each cell one sum over all rows), then, over pieces of the
 /// parameters, the gradient's norm and the update. No cell's sum is ever split between threads, so its bits
-/// do not depend on their number. A step allocates nothing, unless cells are set by hand.
+/// do not depend on their number. A step that succeeds allocates nothing, unless cells are set by hand.
 template <class T>
 class TrainStep {
  public:
@@ -51,12 +53,11 @@ class TrainStep {
   std::span<const T> first_moments() const { return first_; }
   std::span<const T> second_moments() const { return second_; }
 
-  const OptimiserConfig& optimiser() const { return options_.optimiser; }
-  void set_optimiser(const OptimiserConfig& config) { options_.optimiser = config; }
-
   /// Runs step `number` (from 1) on the batch that is set. Where a number is not finite, the parameters and
   /// the moments stay as they were, and the error names the first such tensor in the order of the
-  /// computation. Errors: training.not_finite (tensor, operation, phase, step, cell).
+  /// computation. It is found by the loss and the gradients' norm: no operation swallows such a number where
+  /// it takes part in the loss. Errors: training.not_finite (tensor, operation, phase, step, cell),
+  /// training.gradient_overflow (step).
   Result<StepReport> run(std::int64_t number);
 
  private:
@@ -65,6 +66,7 @@ class TrainStep {
     Part part;
   };
   struct Piece {
+    TensorId tensor;
     std::size_t begin, end;  // of Workspace::parameters()
   };
 
@@ -74,7 +76,11 @@ class TrainStep {
   void run_parameters();
   double square_norm();
   void update(const UpdateFactors& factors);
+  bool may_overflow(const UpdateFactors& factors, double gradient_norm) const;
+  std::optional<Error> try_update(const UpdateFactors& factors, std::int64_t step) const;
   Error find_not_finite(std::int64_t step) const;
+  Error not_finite(TensorId tensor, const Cell& cell, std::string_view phase, std::string_view operation,
+                   std::int64_t step) const;
 
   const Graph& graph_;
   TrainOptions options_;
@@ -83,8 +89,8 @@ class TrainStep {
   std::vector<std::size_t> forward_, backward_, shared_;  // operations: by row, and those that are not
   std::vector<ParameterWork> parameter_work_;
   std::vector<Piece> pieces_;
-  std::vector<double> piece_norms_;
-  Sizes shared_sizes_{0, 0, 0};  // for which the operations that read no row have run
+  std::vector<double> piece_norms_, piece_sizes_;  // Σ g², the largest |parameter| or |first moment|
+  Sizes shared_sizes_{0, 0, 0};                    // for which the operations that read no row have run
   ThreadPool pool_;
 };
 

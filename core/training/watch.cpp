@@ -1,6 +1,7 @@
 #include "core/training/watch.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace headscope::core {
 namespace {
@@ -19,6 +20,7 @@ Watch<T>::Watch(const TrainStep<T>& training, const WatchedTensors& watched) : w
   const Workspace<T>& workspace = training.workspace();
   std::size_t n_numbers = 0;
   for (const TensorId tensor : watched.tensors) {
+    assert(training.graph().spec(tensor).element == Element::real);
     const Shape largest = bind(training.graph().spec(tensor).shape, workspace.capacity());
     const auto count = static_cast<std::size_t>(watched_count(training.graph(), tensor, largest));
     n_numbers += workspace.has_gradient(tensor) ? 2 * count : count;
@@ -32,6 +34,7 @@ Watch<T>::Watch(const TrainStep<T>& training, const WatchedTensors& watched) : w
 
 template <class T>
 void Watch<T>::publish(const TrainStep<T>& training, std::int64_t step, const StepReport& report) {
+  assert(watched_.row < training.workspace().sizes().batch);
   Snapshot<T>& snapshot = buffers_[trainers_];
   const Workspace<T>& workspace = training.workspace();
   const Graph& graph = training.graph();

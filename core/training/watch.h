@@ -15,7 +15,8 @@
 namespace headscope::core {
 
 /// What a viewer wants to see: the values, and where there are any the gradients, of tensors. Of a tensor
-/// with a side for the batch the numbers of one row alone.
+/// with a side for the batch the numbers of one
+/// row alone. Integer tensors cannot be watched.
 struct WatchedTensors {
   std::vector<TensorId> tensors;
   std::int64_t row = 0;        // of the batch
@@ -39,7 +40,8 @@ struct Snapshot {
   AlignedVector<T> parameters;  // laid out as Workspace::parameters()
 };
 
-/// A triple buffer between one trainer and one viewer: each owns one snapshot, the third is between them.
+/// A triple buffer between one trainer and one viewer (so far the benchmark, which measures its cost): each
+/// owns one snapshot, the third is between them.
 template <class T>
 class Watch {
  public:
@@ -48,7 +50,8 @@ class Watch {
 
   /// The trainer, between steps: whether the viewer has taken the last snapshot.
   bool is_wanted() const { return (between_.load(std::memory_order_acquire) & kIsNew) == 0; }
-  /// The trainer, between steps: copies what is watched. Allocates nothing.
+  /// The trainer, between steps: copies what is watched. Allocates nothing. Precondition: the watched row is
+  /// within the batch that is bound.
   void publish(const TrainStep<T>& training, std::int64_t step, const StepReport& report);
   /// The viewer: the newest snapshot, which stays as it is until the next call. Null where none is newer than
   /// the last one.

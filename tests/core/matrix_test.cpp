@@ -168,5 +168,21 @@ TEMPLATE_TEST_CASE("a cell's bits do not depend on where it stands", "[core][mat
     }
 }
 
+TEST_CASE("the blocks of a long sum do not depend on how its groups lie", "[core][matrix]") {
+  // heads of 96 side by side: blocks end between heads, whether the heads' numbers follow one another or not
+  constexpr std::int64_t kHeads = 8, kWidth = 96, kDepth = kHeads * kWidth;
+  const auto numbers = random_numbers<float>(kDepth, 1), right = random_numbers<float>(kDepth, 2);
+  float together = 0, apart = 0;
+  const auto column = row_major<const float>(right.data(), kDepth, 1, 1);
+  multiply<float>({numbers.data(), {1, kDepth}, {kDepth, 1, kWidth, kWidth}}, column,
+                  row_major(&together, 1, 1, 1));
+  std::vector<float> spread(static_cast<std::size_t>(2 * kDepth));
+  for (std::int64_t h = 0; h < kHeads; ++h)
+    std::copy_n(numbers.begin() + h * kWidth, kWidth, spread.begin() + h * 2 * kWidth);
+  multiply<float>({spread.data(), {1, 2 * kDepth}, {kDepth, 1, kWidth, 2 * kWidth}}, column,
+                  row_major(&apart, 1, 1, 1));
+  CHECK(std::memcmp(&together, &apart, sizeof together) == 0);
+}
+
 }  // namespace
 }  // namespace headscope::core
