@@ -42,22 +42,44 @@ double table_value(const Override& override, const Cell& cell) {
   return override.values[static_cast<std::size_t>(override.table.flat(at))];
 }
 
-/// 1 / n over the n cells of the softmax's row that are not -∞, 0 elsewhere.
+/// Of a softmax: 1 / n over the n cells of its row that are not -∞, 0 elsewhere.
 template <class T>
-T uniform_weight(const Graph& graph, const Workspace<T>& workspace, TensorId tensor, const Cell& cell) {
-  const auto& softmax = std::get<Softmax>(graph.operations()[*graph.producer(tensor)]);
-  const Shape& shape = workspace.shape(softmax.input);
-  const std::span<const T> scores = workspace.values(softmax.input);
-  const auto is_seen = [&](const Cell& at) {
-    return scores[static_cast<std::size_t>(shape.flat(at))] != -std::numeric_limits<T>::infinity();
-  };
-  if (!is_seen(cell)) return 0;
-  T n_seen = 0;
-  Cell at = cell;
-  for (at[softmax.axis] = 0; at[softmax.axis] < shape[softmax.axis]; ++at[softmax.axis])
-    if (is_seen(at)) n_seen += 1;
-  return 1 / n_seen;
-}
+class UniformWeights {
+ public:
+  UniformWeights(const Graph& graph, const Workspace<T>& workspace, TensorId weights) {
+    const auto producer = graph.producer(weights);
+    const auto* softmax = producer ? std::get_if<Softmax>(&graph.operations()[*producer]) : nullptr;
+    if (!softmax) return;  // of nothing else is it asked
+    axis_ = softmax->axis;
+    shape_ = workspace.shape(softmax->input);
+    scores_ = workspace.values(softmax->input);
+  }
+
+  T at(const Cell& cell) {
+    if (!is_seen(cell)) return 0;
+    Cell row = cell;
+    row[axis_] = 0;
+    if (row_ != shape_.flat(row)) count(row);
+    return 1 / n_seen_;
+  }
+
+ private:
+  bool is_seen(const Cell& cell) const {
+    return scores_[static_cast<std::size_t>(shape_.flat(cell))] != -std::numeric_limits<T>::infinity();
+  }
+  void count(Cell at) {
+    row_ = shape_.flat(at);
+    n_seen_ = 0;
+    for (; at[axis_] < shape_[axis_]; ++at[axis_])
+      if (is_seen(at)) n_seen_ += 1;
+  }
+
+  int axis_ = 0;
+  Shape shape_;
+  std::span<const T> scores_;
+  std::int64_t row_ = -1;  // the first cell of the row that was counted
+  T n_seen_ = 0;
+};
 
 }  // namespace
 
@@ -152,6 +174,7 @@ void apply_overrides(const Graph& graph, Workspace<T>& workspace, const Interven
                               [&](const Override& override) { return override.tensor == result; }));
   const Shape& shape = workspace.shape(result);
   const std::span<T> values = workspace.values(result);
+  UniformWeights<T> uniform(graph, workspace, result);
   for_each_overridden(interventions, result, shape, rows_of(graph, result, shape, rows),
                       [&](const Override& override, const Cell& cell, std::size_t place) {
                         switch (override.kind) {
@@ -162,7 +185,7 @@ void apply_overrides(const Graph& graph, Workspace<T>& workspace, const Interven
                             values[place] = static_cast<T>(table_value(override, cell));
                             return;
                           case Override::Kind::uniform:
-                            values[place] = uniform_weight<T>(graph, workspace, result, cell);
+                            values[place] = uniform.at(cell);
                             return;
                         }
                       });

@@ -12,7 +12,7 @@ namespace headscope::core {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-using Rows = std::vector<Ids>;
+using IdRows = std::vector<Ids>;
 using Values = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t kMostFed = std::size_t{1} << 22;  // ids or labels of a batch, padding included
@@ -124,7 +124,7 @@ class Feeder {
   }
 
   /// The rows less their last `n_ahead` tokens, which are predicted and not fed.
-  Result<Padded> pad(const Rows& rows, std::string_view key, std::int64_t vocab_size,
+  Result<Padded> pad(const IdRows& rows, std::string_view key, std::int64_t vocab_size,
                      std::size_t n_ahead) const {
     Padded padded;
     for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -149,7 +149,7 @@ class Feeder {
   }
 
   /// targets[r][i] = row r's token i + 1
-  void predict_next(const Rows& rows, const Padded& fed) {
+  void predict_next(const IdRows& rows, const Padded& fed) {
     fed_.targets.assign(fed.ids.size(), -1);
     for (std::size_t r = 0; r < rows.size(); ++r)
       std::copy_n(rows[r].begin() + (fed.lengths[r] > 0 ? 1 : 0), fed.lengths[r],
@@ -169,7 +169,7 @@ class Feeder {
   }
 
   std::optional<Error> feed_target() {
-    Rows rows = batch_.target;
+    IdRows rows = batch_.target;
     std::size_t n_ahead = config_.objective == Objective::language_model ? 1 : 0;
     if (rows.empty() && batch_.target_begin) {
       rows.assign(n_rows_, {*batch_.target_begin});

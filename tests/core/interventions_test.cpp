@@ -247,6 +247,26 @@ TEST_CASE("uniform attention spreads each query over the keys that the mask leav
   }
 }
 
+TEST_CASE("single cells and columns of uniform attention have the weights of their rows",
+          "[core][interventions]") {
+  Changed changed;
+  const TensorId weights = changed.id("weights");
+  const Override whole = uniform_attention(changed.model.graph, weights, std::nullopt);
+  changed.interventions.overrides = {whole};
+  changed.run();
+  const auto numbers = std::as_const(changed.model.stepper.workspace()).values(weights);
+  const std::vector<double> expected(numbers.begin(), numbers.end());
+  const Shape shape = changed.model.stepper.trace().shape(weights);
+  changed.interventions.overrides.clear();
+  for (std::int64_t j = shape[3] - 1; j >= 0; --j) {  // every row is left and met again
+    Override column = whole;
+    column.region.indices[3] = j;
+    changed.interventions.overrides.push_back(column);
+  }
+  changed.run();
+  CHECK(std::ranges::equal(numbers, expected));
+}
+
 TEST_CASE("the later of two overrides decides, and both hold gradients back once", "[core][interventions]") {
   Changed changed;
   const TensorId head_output = changed.id("head_output");
