@@ -10,11 +10,17 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace headscope::core {
 namespace {
+
+// its options point into it
+static_assert(!std::is_copy_constructible_v<GradientChecker> &&
+              !std::is_move_constructible_v<GradientChecker> && !std::is_copy_assignable_v<GradientChecker> &&
+              !std::is_move_assignable_v<GradientChecker>);
 
 struct Counts {
   std::int64_t n_checked = 0, n_kinks = 0;
@@ -87,35 +93,54 @@ TEST_CASE("an embedding's and a position's gradient agree with central differenc
   check_bench(bench, output);
 }
 
-TEST_CASE("attention's gradients agree with central differences for 1 to 8 heads and every length and mask",
+/// An attention of two rows from queries to output; the second row has a key less: of one, nothing is left.
+/// `is_relative` and causal masks are for as many queries as keys.
+void check_attention(std::int64_t n_heads, std::int64_t n_queries, std::int64_t n_keys, Mask mask,
+                     bool is_relative) {
+  INFO(n_heads << " heads, " << n_queries << " queries, " << n_keys << " keys");
+  constexpr std::int64_t kWidth = 3;
+  Bench bench;
+  const Shape asking{2, n_heads, n_queries, kWidth}, asked{2, n_heads, n_keys, kWidth};
+  const Shape pairs{2, n_heads, n_queries, n_keys};
+  const TensorId queries = bench.random(asking), keys = bench.random(asked), values = bench.random(asked);
+  const TensorId scores = bench.result(pairs), scaled = bench.result(pairs);
+  bench.append(Scores{queries, keys, scores});
+  bench.append(ScaleScores{scores, scaled, kWidth, 1.5});
+  TensorId biased = scaled;
+  if (is_relative) {
+    biased = bench.result(pairs);
+    bench.append(AddRelativeBias{scaled, bench.random({n_heads, 2 * n_keys + 1}), biased});
+  }
+  const TensorId masked = bench.result(pairs), weights = bench.result(pairs);
+  const TensorId lengths = bench.integer({2}, {static_cast<double>(n_keys), static_cast<double>(n_keys - 1)});
+  bench.append(MaskScores{biased, lengths, masked, mask});
+  bench.append(Softmax{masked, weights, 3});
+  const TensorId mixed = bench.result(asking), output = bench.result({2, n_queries, kWidth * n_heads});
+  bench.append(MixValues{weights, values, mixed});
+  bench.append(ConcatHeads{mixed, output});
+  check_bench(bench, output);
+}
+
+TEST_CASE("self-attention's gradients agree with central differences for 1 to 8 heads, 1 to 5 tokens, masks",
           "[core][gradient]") {
   for (const Mask mask : {Mask::padding, Mask::causal_and_padding})
-    for (const bool is_relative : {false, true})
-      for (const auto& [n_heads, n_tokens] :
-           std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {2, 2}, {3, 3}, {4, 5}, {8, 4}}) {
-        INFO(n_heads << " heads, " << n_tokens << " tokens");
-        Bench bench;
-        const Shape square{2, n_heads, n_tokens, n_tokens}, wide{2, n_heads, n_tokens, 3};
-        const TensorId queries = bench.random(wide), keys = bench.random(wide), values = bench.random(wide);
-        const TensorId scores = bench.result(square), scaled = bench.result(square);
-        bench.append(Scores{queries, keys, scores});
-        bench.append(ScaleScores{scores, scaled, 3, 1.5});
-        TensorId biased = scaled;
-        if (is_relative) {
-          biased = bench.result(square);
-          bench.append(AddRelativeBias{scaled, bench.random({n_heads, 2 * n_tokens + 1}), biased});
-        }
-        const TensorId masked = bench.result(square), weights = bench.result(square);
-        // the second row is one token shorter: of one token, nothing is left of it
-        const TensorId lengths =
-            bench.integer({2}, {static_cast<double>(n_tokens), static_cast<double>(n_tokens - 1)});
-        bench.append(MaskScores{biased, lengths, masked, mask});
-        bench.append(Softmax{masked, weights, 3});
-        const TensorId mixed = bench.result(wide), output = bench.result({2, n_tokens, 3 * n_heads});
-        bench.append(MixValues{weights, values, mixed});
-        bench.append(ConcatHeads{mixed, output});
-        check_bench(bench, output);
-      }
+    for (const bool is_relative : {false, true}) {
+      for (std::int64_t n_tokens = 1; n_tokens <= 5; ++n_tokens)
+        for (const std::int64_t n_heads : {1, 2, 3})
+          check_attention(n_heads, n_tokens, n_tokens, mask, is_relative);
+      for (std::int64_t n_heads = 4; n_heads <= 8; ++n_heads)
+        for (const std::int64_t n_tokens : {1, 4})
+          check_attention(n_heads, n_tokens, n_tokens, mask, is_relative);
+    }
+}
+
+TEST_CASE(
+    "cross-attention's gradients agree with central differences for fewer queries than keys and for more",
+    "[core][gradient]") {
+  for (const std::int64_t n_heads : {1, 3, 8})
+    for (const std::int64_t n_queries : {1, 2, 5})
+      for (const std::int64_t n_keys : {1, 3, 4})
+        check_attention(n_heads, n_queries, n_keys, Mask::padding, false);
 }
 
 TEST_CASE("projections' gradients agree with central differences for 1 to 8 heads", "[core][gradient]") {
@@ -231,25 +256,51 @@ TEST_CASE("whole models' gradients agree with central differences, kinks apart",
   CHECK(total.n_kinks * 100 <= total.n_checked);
 }
 
-TEST_CASE("gradients agree for 1 to 8 heads and every length up to the longest", "[core][gradient][model]") {
+/// Ids that a vocabulary of test::base_config() has, other ones for each seed.
+std::vector<std::int32_t> some_ids(int count, int seed) {
+  std::vector<std::int32_t> ids;
+  for (int i = 0; i < count; ++i) ids.push_back(1 + (3 * i + seed) % 10);
+  return ids;
+}
+
+void check_model(const ModelConfig& config, const TokenBatch& batch, std::int64_t cells_per_tensor) {
+  Result<FedBatch> fed = feed(batch, config, "test");
+  REQUIRE(fed);
+  const auto model = test::make_model<double>(config, *std::move(fed));
+  GradientChecker checker(model.graph, model.workspace, {});
+  CHECK(check_gradients(model.graph, checker, cells_per_tensor).n_checked > 100);
+}
+
+TEST_CASE("a model's gradients agree for 1 to 8 heads by every length from 1 to the longest",
+          "[core][gradient][model]") {
   ModelConfig config = test::base_config(Architecture::decoder, Objective::language_model);
   config.n_layers = 1;
   config.max_tokens = 8;
   config.activation = Activation::gelu;
-  for (int n_heads = 1; n_heads <= 8; ++n_heads) {
-    config.n_heads = n_heads;
-    INFO(n_heads << " heads, " << n_heads << " tokens");
-    TokenBatch batch;  // of n_heads fed tokens, and a shorter row
-    for (const int n_tokens : {n_heads, (n_heads + 1) / 2}) {
-      auto& row = batch.source.emplace_back();
-      for (int i = 0; i <= n_tokens; ++i) row.push_back(1 + (3 * i + n_heads) % 10);
+  for (int n_heads = 1; n_heads <= 8; ++n_heads)
+    for (int n_tokens = 1; n_tokens <= config.max_tokens; ++n_tokens) {
+      config.n_heads = n_heads;
+      INFO(n_heads << " heads, " << n_tokens << " tokens");
+      // the last of a row is not fed; the second row is shorter
+      check_model(config,
+                  {.source = {some_ids(n_tokens + 1, n_heads), some_ids((n_tokens + 1) / 2 + 1, n_tokens)}},
+                  4);
     }
-    Result<FedBatch> fed = feed(batch, config, "test");
-    REQUIRE(fed);
-    const auto model = test::make_model<double>(config, *std::move(fed));
-    GradientChecker checker(model.graph, model.workspace, {});
-    CHECK(check_gradients(model.graph, checker, 12).n_checked > 100);
-  }
+}
+
+TEST_CASE("a translation's gradients agree for sources that are shorter and longer than their targets",
+          "[core][gradient][model]") {
+  ModelConfig config = test::base_config(Architecture::encoder_decoder, Objective::language_model);
+  config.n_layers = 1;
+  config.activation = Activation::gelu;
+  for (const int n_source : {1, 3, 5})
+    for (const int n_target : {1, 2, 5}) {
+      INFO(n_source << " source tokens, " << n_target << " target tokens");
+      check_model(config,
+                  {.source = {some_ids(n_source, 1), some_ids((n_source + 1) / 2, 2)},
+                   .target = {some_ids((n_target + 1) / 2 + 1, 3), some_ids(n_target + 1, 4)}},
+                  4);
+    }
 }
 
 TEST_CASE("gradients agree under dropout and smoothed targets", "[core][gradient][model]") {

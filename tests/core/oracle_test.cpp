@@ -8,7 +8,7 @@
 #include "core/formats/token_batch.h"
 #include "core/formats/trace_file.h"
 #include "core/steps.h"
-#include "core/training/optimiser.h"
+#include "core/training/train_step.h"
 #include "tests/core/temporary_folder.h"
 #include "tests/source_folder.h"
 
@@ -16,9 +16,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace headscope::core {
@@ -41,6 +43,7 @@ std::vector<fs::path> cases() {
 template <class T>
 struct Case {
   StoredModel model;
+  FedBatch fed;
   Workspace<T> workspace;
   StepList steps;
 };
@@ -52,13 +55,13 @@ Case<T> load(const fs::path& folder) {
   CHECK(model->warnings.empty());
   const Result<TokenBatch> batch = read_token_batch(folder / "batch.tokens.json");
   REQUIRE(batch);
-  const Result<FedBatch> fed = feed(*batch, model->config, "batch");
+  Result<FedBatch> fed = feed(*batch, model->config, "batch");
   REQUIRE(fed);
   Workspace<T> workspace(model->graph, fed->sizes, WithGradients::yes);
   set_parameters(*model, workspace);
   set_inputs(model->graph, workspace, *fed);
   StepList steps(model->graph, workspace.gradient_plan());
-  return {*std::move(model), std::move(workspace), std::move(steps)};
+  return {*std::move(model), *std::move(fed), std::move(workspace), std::move(steps)};
 }
 
 /// The trace of a whole forward and backward pass, written to a file and read back.
@@ -186,39 +189,39 @@ double number(const Json& json) {
   return json.integer() ? static_cast<double>(*json.integer()) : std::get<double>(json.value);
 }
 
-TEMPLATE_TEST_CASE("the losses of 20 training steps equal PyTorch's", "[core][oracle]", float, double) {
+/// Trains a case as its training.json tells, and holds every step's loss against it.
+template <class T>
+void compare_losses(const fs::path& path, int n_threads) {
   // Adam divides by the size of the gradient, so that the rounding of a tiny one counts fully; still float is
   // held to a fiftieth of what compare.py allows, and double to what a million roundings give
-  constexpr double kLossRelative = std::is_same_v<TestType, float> ? 2e-5 : 1e-10;
-  for (const fs::path& path : cases()) {
-    const Result<Json> training = parse_json(*read_file(path / "training.json", 1 << 20), "training.json");
-    REQUIRE(training);
-    const auto member = [&training](const char* key) { return find_member(*training->object(), key); };
-    Case<TestType> loaded = load<TestType>(path);
-    const OptimiserConfig config{.rate = number(*member("lr")),
-                                 .weight_decay = number(*member("weight_decay"))};
-    const std::size_t n = loaded.workspace.parameters().size();
-    std::vector<TestType> first(n), second(n);
-    const TensorId loss = *loaded.model.graph.find("loss");
-    std::int64_t step = 0;
-    for (const Json& expected : *member("losses")->array()) {
-      run_forward(loaded.model.graph, loaded.workspace);
-      run_backward(loaded.model.graph, loaded.workspace);
-      INFO(path.filename() << " step " << step + 1);
-      CHECK(static_cast<double>(loaded.workspace.values(loss)[0]) ==
-            Approx(number(expected)).epsilon(kLossRelative));
-      const UpdateFactors factors = factors_at(config, ++step, 0);
-      for (std::size_t at = 0; at < n; ++at) {
-        const Updated<TestType> updated =
-            update_number(config, factors, loaded.workspace.parameters()[at],
-                          loaded.workspace.parameter_gradients()[at], first[at], second[at]);
-        loaded.workspace.parameters()[at] = updated.value;
-        first[at] = updated.first;
-        second[at] = updated.second;
-      }
-    }
-    CHECK(step == 20);
+  constexpr double kLossRelative = std::is_same_v<T, float> ? 2e-5 : 1e-10;
+  const Result<Json> training = parse_json(*read_file(path / "training.json", 1 << 20), "training.json");
+  REQUIRE(training);
+  const auto member = [&training](const char* key) { return find_member(*training->object(), key); };
+  const Case<T> loaded = load<T>(path);
+  TrainStep<T> train_step(
+      loaded.model.graph, loaded.workspace.sizes(),
+      {.optimiser = {.rate = number(*member("lr")), .weight_decay = number(*member("weight_decay"))},
+       .n_threads = n_threads});
+  set_parameters(loaded.model, train_step.workspace());
+  set_inputs(loaded.model.graph, train_step.workspace(), loaded.fed);
+  std::int64_t step = 0;
+  for (const Json& expected : *member("losses")->array()) {
+    INFO("step " << ++step);
+    const Result<StepReport> report = train_step.run(step);
+    REQUIRE(report);
+    CHECK(report->loss == Approx(number(expected)).epsilon(kLossRelative));
   }
+  CHECK(step == 20);
+}
+
+TEMPLATE_TEST_CASE("the losses of 20 training steps equal PyTorch's, on one thread and two", "[core][oracle]",
+                   float, double) {
+  for (const fs::path& path : cases())
+    for (const int n_threads : {1, 2}) {
+      INFO(path.filename() << ", " << n_threads << " threads");
+      compare_losses<TestType>(path, n_threads);
+    }
 }
 
 }  // namespace
