@@ -1,5 +1,4 @@
-// read_file and write_file_atomically over POSIX calls: std::ofstream can neither flush to disk nor say
-// "full".
+// Reading and writing over POSIX calls: std::ofstream can neither flush to disk nor say "full".
 #include "core/formats/atomic_file.h"
 
 #include <fcntl.h>
@@ -9,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace headscope::core {
@@ -156,6 +156,20 @@ Result<void> write_file_atomically(const fs::path& path, std::string_view bytes)
     return write_error(error, path.string());
   }
   flush_directory(target.parent_path());
+  return {};
+}
+
+Result<void> make_folder(const fs::path& path) {
+  std::error_code error, ignored;
+  fs::create_directories(path, error);
+  if (error == std::errc::not_a_directory || error == std::errc::file_exists ||
+      (!error && !fs::is_directory(path, ignored)))
+    return Error{"file.not_a_folder", path.string()};
+  if (error) return write_error(error.value() == ENOENT ? EACCES : error.value(), path.string());
+  fs::path temporary;
+  const Descriptor file(create_beside(path / "probe", temporary));
+  if (!file.is_open()) return write_error(errno, path.string());
+  ::unlink(temporary.c_str());
   return {};
 }
 

@@ -20,4 +20,9 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t l
 /// file.unwritable, file.folder_missing, file.is_directory, file.disk_full.
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
+/// Makes the folder, and those above it, where it is missing, and checks that a file can be made in it; none
+/// is left. Errors: file.not_a_folder (a file stands in its place, or above it), file.unwritable,
+/// file.disk_full.
+Result<void> make_folder(const std::filesystem::path& path);
+
 }  // namespace headscope::core

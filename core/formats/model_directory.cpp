@@ -146,9 +146,7 @@ Result<void> write_model_directory(const fs::path& directory, const ModelConfig&
                                    const std::optional<Vocabulary>& target_vocabulary) {
   assert(!vocabulary || vocabulary->size() == config.vocab_size);
   assert(!target_vocabulary || target_vocabulary->size() == config.target_vocab_size);
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) return Error{"file.unwritable", directory.string()};
+  if (Result<void> made = make_folder(directory); !made) return made;
 
   std::vector<std::pair<std::string, StoredTensor>> tensors;
   for (std::uint32_t index = 0; index < graph.n_tensors(); ++index) {

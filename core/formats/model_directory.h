@@ -45,8 +45,8 @@ std::string format_config(const ModelConfig& config);
 
 /// Writes the files, each atomically, into the directory (made where it is missing). Parameters come from the
 /// workspace, as F32. Without a vocabulary, a vocab.json or target_vocab.json that is there is removed: its
-/// words are another model's. Errors: those of write_file_atomically(). Preconditions: the vocabularies have
-/// vocab_size and target_vocab_size tokens; only an encoder-decoder has the second.
+/// words are another model's. Errors: those of make_folder() and write_file_atomically(). Preconditions: the
+/// vocabularies have vocab_size and target_vocab_size tokens; only an encoder-decoder has the second.
 template <class T>
 Result<void> write_model_directory(const std::filesystem::path& directory, const ModelConfig& config,
                                    const Graph& graph, const Workspace<T>& workspace,

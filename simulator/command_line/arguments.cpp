@@ -87,8 +87,12 @@ void add_interventions(CLI::App& command, Typed& typed, const lessons::TextCatal
       .flag("leak-future", typed.leak_future);
 }
 
-void add_means(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
-  OptionMaker(command, text).values("mean-head", typed.mean_head).values("mean-data", typed.mean_data);
+/// Values that the model itself had: in training they would soon be another model's.
+void add_held_values(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
+  OptionMaker(command, text)
+      .values("mean-head", typed.mean_head)
+      .values("mean-data", typed.mean_data)
+      .values("freeze-activation", typed.freeze_activation);
 }
 
 void add_optimiser(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
@@ -116,7 +120,7 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
   add_input(trace, typed, text);
   OptionMaker(trace, text).flag("backward", typed.backward).value("out", typed.out);
   add_interventions(trace, typed, text);
-  add_means(trace, typed, text);
+  add_held_values(trace, typed, text);
 
   CLI::App& explain = add_command(app, "explain", text);
   OptionMaker(explain, text).value("model", typed.model);
@@ -131,14 +135,14 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
   add_optimiser(explain, typed, text);
   OptionMaker(explain, text).flag("json", typed.json);
   add_interventions(explain, typed, text);
-  add_means(explain, typed, text);
+  add_held_values(explain, typed, text);
 
   CLI::App& steps = add_command(app, "steps", text);
   OptionMaker(steps, text).value("model", typed.model);
   add_input(steps, typed, text);
   OptionMaker(steps, text).flag("formulas", typed.formulas).flag("json", typed.json);
   add_interventions(steps, typed, text);
-  add_means(steps, typed, text);
+  add_held_values(steps, typed, text);
 
   CLI::App& train = add_command(app, "train", text);
   OptionMaker(train, text)

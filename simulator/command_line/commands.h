@@ -38,9 +38,10 @@ struct InterventionOptions {
   std::vector<std::string> zero_heads;  // "ATTENTION:HEAD"
   std::vector<std::string> mean_heads;  // the same; means over mean_data, which is then not empty
   std::vector<std::filesystem::path> mean_data;
+  std::vector<std::string> frozen;              // names of activations
   std::vector<std::string> uniform_attentions;  // "ATTENTION" or "ATTENTION:HEAD"
   std::vector<std::string> cells;               // "TENSOR:0,0,1,2=0.5"
-  double temperature = 1;                       // above 0
+  double temperature = 1;                       // 1e-6 to 1e6
   bool leaves_scale = true;
   bool leaks_future = false;
 };
@@ -99,7 +100,7 @@ struct TrainCommand {
   bool has_equal_heads = false;       // before the first step
   double head_noise = 0;              // the deviation of what then tells them apart
   std::vector<std::string> frozen;    // parameters that are left as they are
-  InterventionOptions interventions;  // without mean_heads
+  InterventionOptions interventions;  // without mean_heads and frozen
 };
 
 enum class BenchSize : std::uint8_t { small, medium, large };  // S, M, L of docs/model-format.md, section 5

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -54,8 +55,29 @@ core::Error wrong_form(std::string option, std::string given, std::string form) 
 
 class Intervener {
  public:
-  Intervener(core::StoredModel& model, const core::Sizes& sizes)
-      : model_(model), graph_(model.graph), sizes_(sizes), attentions_(find_attentions(model.graph)) {}
+  Intervener(core::StoredModel& model, const core::FedBatch& batch)
+      : model_(model), graph_(model.graph), batch_(batch), attentions_(find_attentions(model.graph)) {}
+
+  /// Activations that stay as they are with nothing changed by hand, to the bits of T. Before set_switches().
+  template <class T>
+  core::Result<void> freeze(const std::vector<std::string>& given) {
+    std::vector<core::TensorId> tensors;
+    std::size_t end = 0;  // of the operations that are needed
+    for (const std::string& name : given) {
+      const core::Result<core::TensorId> tensor = find_computed(name, "--freeze-activation");
+      if (!tensor) return tensor.error();
+      tensors.push_back(*tensor);
+      end = std::max(end, *graph_.producer(*tensor) + 1);
+    }
+    if (tensors.empty()) return {};
+    const core::Workspace<T> workspace = run_over<T>(batch_, end);
+    for (const core::TensorId tensor : tensors) {
+      const std::span<const T> values = workspace.values(tensor);
+      made_.overrides.push_back(
+          core::freeze(tensor, workspace.shape(tensor), {values.begin(), values.end()}));
+    }
+    return {};
+  }
 
   core::Result<void> zero_head(const std::string& given) {
     const core::Result<Place> place = find_head(given, "--zero-head");
@@ -64,7 +86,8 @@ class Intervener {
     return {};
   }
 
-  /// Heads that give their means over the text of all files, whatever they see. Before set_switches().
+  /// Heads that give their means over the text of all files, whatever they see: in double, with nothing
+  /// changed by hand. Before set_switches().
   core::Result<void> mean_heads(const std::vector<std::string>& given,
                                 const std::vector<std::filesystem::path>& files) {
     std::vector<Place> places;
@@ -79,13 +102,18 @@ class Intervener {
       end = std::max(end, *graph_.producer(head_output) + 1);
     }
     for (const std::filesystem::path& file : files) {
-      const core::Result<core::Workspace<double>> workspace = run_over(file, end);
-      if (!workspace) return workspace.error();
-      for (core::HeadMeans& of_head : means) of_head.add(*workspace);
+      const core::Result<core::FedBatch> batch = read(file);
+      if (!batch) return batch.error();
+      const core::Workspace<double> workspace = run_over<double>(*batch, end);
+      for (core::HeadMeans& of_head : means) of_head.add(workspace);
     }
-    for (std::size_t at = 0; at < places.size(); ++at)
+    for (std::size_t at = 0; at < places.size(); ++at) {
+      if (means[at].shape()[0] == 0)  // all sources, or all targets, are empty
+        return core::Error{
+            .key = "intervention.no_position", .where = "--mean-data", .values = {{"head", given[at]}}};
       made_.overrides.push_back(core::mean_head(graph_, places[at].attention->head_output, *places[at].head,
                                                 means[at].shape(), means[at].means()));
+    }
     return {};
   }
 
@@ -105,20 +133,16 @@ class Intervener {
     double value = 0;
     const char* const end = given.data() + given.size();
     const auto [after, failure] = std::from_chars(given.data() + equals + 1, end, value);
-    if (failure != std::errc() || after != end || !std::isfinite(value))
-      return wrong_form("--set", given, kForm);
-    const core::Result<core::TensorId> tensor = tensor_argument(graph_, given.substr(0, colon), "--set");
+    if (failure == std::errc::invalid_argument || after != end) return wrong_form("--set", given, kForm);
+    // the run may be in float, where a larger number would be infinite
+    if (failure != std::errc() || !std::isfinite(static_cast<float>(value)))
+      return core::Error{.key = "intervention.not_finite",
+                         .where = "--set",
+                         .values = {{"given", given.substr(equals + 1)}}};
+    const core::Result<core::TensorId> tensor = find_computed(given.substr(0, colon), "--set");
     if (!tensor) return tensor.error();
-    if (!graph_.producer(*tensor))
-      return core::Error{.key = "intervention.not_computed",
-                         .where = "--set",
-                         .values = {{"name", graph_.spec(*tensor).name}}};
-    if (!core::can_be_set_by_hand(graph_, *tensor))
-      return core::Error{.key = "intervention.contradicts",
-                         .where = "--set",
-                         .values = {{"name", graph_.spec(*tensor).name}}};
     const core::Result<core::Cell> cell =
-        cell_argument(graph_, *tensor, core::bind(graph_.spec(*tensor).shape, sizes_),
+        cell_argument(graph_, *tensor, core::bind(graph_.spec(*tensor).shape, batch_.sizes),
                       std::string_view(given).substr(colon + 1, equals - colon - 1), "--set");
     if (!cell) return cell.error();
     made_.overrides.push_back(core::set_cell(*tensor, *cell, value));
@@ -154,19 +178,35 @@ class Intervener {
     std::optional<std::int64_t> head;
   };
 
-  /// The model over a file's rows, up to an operation.
-  core::Result<core::Workspace<double>> run_over(const std::filesystem::path& file, std::size_t end) const {
+  core::Result<core::FedBatch> read(const std::filesystem::path& file) const {
     const core::Result<core::TokenBatch> batch = core::read_token_batch(file);
     if (!batch) return batch.error();
-    const core::Result<core::FedBatch> fed = core::feed(*batch, model_.config, file.string());
-    if (!fed) return fed.error();
+    core::Result<core::FedBatch> fed = core::feed(*batch, model_.config, file.string());
+    if (!fed) return fed;
     if (core::Result<void> fits = check_size(graph_, fed->sizes, Keeps::values, file.string()); !fits)
       return fits.error();
-    core::Workspace<double> workspace(graph_, fed->sizes);
+    return fed;
+  }
+
+  /// The model with nothing changed by hand over a batch, up to an operation.
+  template <class T>
+  core::Workspace<T> run_over(const core::FedBatch& batch, std::size_t end) const {
+    core::Workspace<T> workspace(graph_, batch.sizes);
     core::set_parameters(model_, workspace);
-    core::set_inputs(graph_, workspace, *fed);
+    core::set_inputs(graph_, workspace, batch);
     core::run_forward(graph_, workspace, 0, end);
     return workspace;
+  }
+
+  /// A tensor that can be set by hand.
+  core::Result<core::TensorId> find_computed(const std::string& name, const std::string& option) const {
+    core::Result<core::TensorId> tensor = tensor_argument(graph_, name, option);
+    if (!tensor) return tensor;
+    if (!graph_.producer(*tensor))
+      return core::Error{.key = "intervention.not_computed", .where = option, .values = {{"name", name}}};
+    if (!core::can_be_set_by_hand(graph_, *tensor))
+      return core::Error{.key = "intervention.contradicts", .where = option, .values = {{"name", name}}};
+    return tensor;
   }
 
   bool is_of_attention(core::TensorId scores) const {
@@ -211,7 +251,7 @@ class Intervener {
 
   const core::StoredModel& model_;
   core::Graph& graph_;  // the model's
-  core::Sizes sizes_;
+  const core::FedBatch& batch_;
   std::vector<Attention> attentions_;
   core::Interventions made_;
 };
@@ -219,8 +259,13 @@ class Intervener {
 }  // namespace
 
 core::Result<core::Interventions> intervene(const InterventionOptions& options, core::StoredModel& model,
-                                            const core::Sizes& sizes) {
-  Intervener intervener(model, sizes);
+                                            const core::FedBatch& batch, Precision precision) {
+  Intervener intervener(model, batch);
+  if (const core::Result<void> done = precision == Precision::twofold
+                                          ? intervener.freeze<double>(options.frozen)
+                                          : intervener.freeze<float>(options.frozen);
+      !done)
+    return done.error();
   for (const std::string& given : options.zero_heads)
     if (const core::Result<void> done = intervener.zero_head(given); !done) return done.error();
   if (const core::Result<void> done = intervener.mean_heads(options.mean_heads, options.mean_data); !done)

@@ -115,7 +115,8 @@ core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input, Keeps 
   if (!fed) return for_input(fed.error(), input);
   if (core::Result<void> fits = check_size(model->graph, fed->sizes, keeps, named->where); !fits)
     return fits.error();
-  core::Result<core::Interventions> interventions = intervene(input.interventions, *model, fed->sizes);
+  core::Result<core::Interventions> interventions =
+      intervene(input.interventions, *model, *fed, input.precision);
   if (!interventions) return interventions.error();
   return ModelAndBatch{.model = *std::move(model),
                        .batch = *std::move(fed),
@@ -130,10 +131,14 @@ core::Result<void> require_loss(const ModelAndBatch& loaded, const ModelInput& i
   return {};
 }
 
-void print_warnings(const ModelAndBatch& loaded, const CommandContext& context) {
-  for (const core::Error& warning : loaded.model.warnings)
+void print_warnings(const core::StoredModel& model, const CommandContext& context) {
+  for (const core::Error& warning : model.warnings)
     context.errors << context.text.text("command.warning", {{"warning", context.text.error(warning)}})
                    << "\n";
+}
+
+void print_warnings(const ModelAndBatch& loaded, const CommandContext& context) {
+  print_warnings(loaded.model, context);
   if (loaded.unknown_words.empty()) return;
   std::string words;
   constexpr std::size_t kMostColumns = 60;  // of a word

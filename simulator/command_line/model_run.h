@@ -46,6 +46,8 @@ core::Result<ModelAndBatch> read_model_and_batch(const ModelInput& input, Keeps 
 /// arguments.no_labels.
 core::Result<void> require_loss(const ModelAndBatch& loaded, const ModelInput& input);
 
+/// What was loaded with a warning, each as one line to context.errors.
+void print_warnings(const core::StoredModel& model, const CommandContext& context);
 /// What was loaded with a warning, and unknown words, each as one line to context.errors.
 void print_warnings(const ModelAndBatch& loaded, const CommandContext& context);
 

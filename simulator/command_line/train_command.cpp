@@ -154,7 +154,8 @@ core::Result<Task> read_task(const TrainCommand& command) {
     return fits.error();
   core::Result<std::vector<core::TensorId>> frozen = find_frozen(command.frozen, model->graph);
   if (!frozen) return frozen.error();
-  core::Result<core::Interventions> interventions = intervene(command.interventions, *model, fed->sizes);
+  core::Result<core::Interventions> interventions =
+      intervene(command.interventions, *model, *fed, Precision::single);
   if (!interventions) return interventions.error();
   return Task{.model = *std::move(model),
               .batch = *std::move(fed),
@@ -168,6 +169,9 @@ core::Result<void> run(const TrainCommand& command, const CommandContext& contex
   const core::Result<Task> task = read_task(command);
   if (!task) return task.error();
   const core::StoredModel& model = task->model;
+  print_warnings(model, context);
+  // before hours of training: what cannot be written later is said now
+  if (core::Result<void> made = core::make_folder(command.out); !made) return made;
   core::TrainStep<float> training(model.graph, task->batch.sizes,
                                   {.optimiser = command.optimiser,
                                    .seed = command.seed,
@@ -202,8 +206,8 @@ core::Result<void> run(const TrainCommand& command, const CommandContext& contex
                                          model.vocabulary, model.target_vocabulary);
   if (written) written = core::write_file_atomically(command.out / "history.csv", history);
   if (written) written = core::write_file_atomically(command.out / "run.json", run_json(command));
+  if (!outcome) return outcome;  // the reason to look at what was written
   if (!written) return written;
-  if (!outcome) return outcome;
   context.out << context.text.text("command.train.done", {{"steps", std::to_string(command.n_steps)},
                                                           {"loss", digits(static_cast<float>(loss))},
                                                           {"path", core::printable(command.out.string())}})

@@ -95,6 +95,11 @@ class Reader {
   std::optional<core::Error> error_;
 };
 
+/// Neither it nor what is divided by it leaves single precision.
+bool is_temperature(double number) {
+  return number >= 1e-6 && number <= 1e6;
+}
+
 bool is_positive(double number) {
   return number > 0;
 }
@@ -125,6 +130,7 @@ void read_interventions(Reader& reader, const Typed& typed, InterventionOptions&
   options.zero_heads = typed.zero_head;
   options.mean_heads = typed.mean_head;
   options.mean_data.assign(typed.mean_data.begin(), typed.mean_data.end());
+  options.frozen = typed.freeze_activation;
   options.uniform_attentions = typed.uniform_attention;
   options.cells = typed.set;
   options.leaves_scale = !typed.no_scale;
@@ -132,7 +138,7 @@ void read_interventions(Reader& reader, const Typed& typed, InterventionOptions&
   if (typed.mean_head.empty() != typed.mean_data.empty())
     reader.fail(typed.mean_head.empty() ? needs("--mean-data", "--mean-head")
                                         : needs("--mean-head", "--mean-data"));
-  reader.real("--temperature", typed.temperature, "0.01, 0.5, 2 …", is_positive, options.temperature);
+  reader.real("--temperature", typed.temperature, "0.000001 … 1000000", is_temperature, options.temperature);
 }
 
 core::Result<ModelInput> model_input(const Typed& typed) {
@@ -212,6 +218,7 @@ std::optional<std::string> find_empty(const Typed& typed) {
       {"--mean-head", &typed.mean_head},
       {"--mean-data", &typed.mean_data},
       {"--freeze", &typed.freeze},
+      {"--freeze-activation", &typed.freeze_activation},
       {"--uniform-attention", &typed.uniform_attention},
       {"--set", &typed.set}};
   for (const auto& [option, list] : lists)

@@ -17,7 +17,7 @@ struct Typed {
   OptionalText model, text, batch, out, tensor, cell, lesson, step, size, theme, text_scale;
   OptionalText target_text, label, span, read;
   OptionalText temperature;
-  std::vector<std::string> zero_head, mean_head, mean_data, uniform_attention, set, freeze;
+  std::vector<std::string> zero_head, mean_head, mean_data, freeze_activation, uniform_attention, set, freeze;
   OptionalText optimiser, lr, weight_decay, clip, momentum, schedule, warm_up;
   OptionalText from, data, steps, dropout, label_smoothing, seed, threads, seconds;
   OptionalText head_noise, config, embedding_deviation;

@@ -144,6 +144,30 @@ TEST_CASE("a file that cannot be written names the reason", "[core][files]") {
   CHECK(folder.n_entries() == 0);
 }
 
+TEST_CASE("a folder is made with those above it, and nothing is left in it", "[core][files]") {
+  const TemporaryFolder folder;
+  const auto made = [](const fs::path& path) {
+    const Result<void> result = make_folder(path);
+    return result ? "made" : result.error().key;
+  };
+  CHECK(made(folder / "a/b/c") == "made");
+  CHECK(made(folder / "a/b/c") == "made");  // which is there
+  CHECK(fs::is_empty(folder / "a/b/c"));
+  write_text(folder / "f", "old");
+  CHECK(made(folder / "f") == "file.not_a_folder");
+  CHECK(made(folder / "f/below") == "file.not_a_folder");
+  CHECK(read_text(folder / "f") == "old");
+  CHECK(made(folder / std::string(256, 'n')) == "file.unwritable");
+  CHECK(made("/proc/headscope") == "file.unwritable");
+
+  const OrdinaryUser user(folder.path());
+  if (::geteuid() == 0) return;  // a container that lets root be nobody else
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  CHECK(made(folder.path()) == "file.unwritable");
+  CHECK(made(folder / "new") == "file.unwritable");
+  fs::permissions(folder.path(), fs::perms::owner_all);
+}
+
 TEST_CASE("a read-only folder or file keeps what is in it", "[core][files]") {
   const TemporaryFolder folder;
   const OrdinaryUser user(folder.path());

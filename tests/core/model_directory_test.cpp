@@ -173,7 +173,7 @@ TEST_CASE("a model is not written where there can be no folder", "[core][model_d
   CHECK(write_model_directory(path, written.config(), written.graph(), written.workspace(),
                               std::optional<Vocabulary>())
             .error()
-            .key == "file.unwritable");
+            .key == "file.not_a_folder");
 }
 
 TEST_CASE("a missing folder or file is refused by name", "[core][model_directory]") {

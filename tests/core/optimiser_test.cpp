@@ -168,5 +168,38 @@ TEST_CASE("numbers that no optimiser can have are refused by name", "[core][opti
   CHECK(refused([](auto& c) { c.decay_from = -0.5; }) == "decay_from");
 }
 
+TEST_CASE("a decay that takes away more than there is is refused, and no other grows a number by itself",
+          "[core][optimiser]") {
+  const auto decays = [](OptimiserKind kind, double rate, double weight_decay) {
+    return OptimiserConfig{.kind = kind, .rate = rate, .weight_decay = weight_decay};
+  };
+  // beyond every parameter whose products are finite; SGD's gradient, up to 1e3 times as large, still is
+  constexpr float kLarge = 1e30F;
+  for (const OptimiserKind kind : {OptimiserKind::adamw, OptimiserKind::sgd}) {
+    for (const auto& [rate, weight_decay] :
+         std::vector<std::pair<double, double>>{{2, 0.5}, {1e3, 1e-3}, {1e-3, 1e3}, {1e3, 0}, {0, 1e3}}) {
+      INFO(rate << " times " << weight_decay);
+      const OptimiserConfig config = decays(kind, rate, weight_decay);
+      REQUIRE(validate(config, "test"));
+      Updated<float> number{kLarge, 0, 0};
+      for (std::int64_t step = 1; step <= 1000; ++step) {
+        number = update_number<float>(config, factors_at(config, step, 0), number.value, 0, number.first,
+                                      number.second);
+        REQUIRE(std::abs(number.value) <= kLarge);
+      }
+    }
+    for (const auto& [rate, weight_decay] :
+         std::vector<std::pair<double, double>>{{2, 0.6}, {1e3, 1e3}, {1e3, 1.1e-3}}) {
+      INFO(rate << " times " << weight_decay);
+      const Result<void> result = validate(decays(kind, rate, weight_decay), "test");
+      REQUIRE_FALSE(result);
+      CHECK(result.error().key == "optimiser.decay");
+      CHECK(result.error().where == "test");
+      CHECK(std::stod(value_of(result.error(), "rate")) == rate);
+      CHECK(std::stod(value_of(result.error(), "weight_decay")) == weight_decay);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headscope::core

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -136,9 +138,47 @@ TEST_CASE("training refuses what the model has not", "[simulator][command_line]"
   refused({"--equal-heads", "--head-noise", "-1"}, {"--head-noise", "-1"});
   refused({"--zero-head", kAttention + ":99"}, {"99"});
   refused({"--set", "probabilities:0,0,0=1"}, {"probabilities", "logits"});
+  refused({"--lr", "2", "--weight-decay", "0.6"}, {"rate 2", "weight decay 0.6"});
   refused({"--temperature", "0"}, {"--temperature"});
   refused({"--mean-head", kAttention + ":0"}, {"--mean-head"});  // its means would be another model's
   CHECK_FALSE(std::filesystem::exists(scratch / "out"));
+}
+
+TEST_CASE("training says first where it cannot write, and trains nothing", "[simulator][command_line]") {
+  const Scratch scratch;
+  const auto train = [&](const std::filesystem::path& out) {
+    // so many steps that the test would not end if they were taken
+    return run_program({"train", "--from", kManyHeads, "--data", kManyHeads + "/batch.tokens.json",
+                        "--full-batch", "--steps", "1000000000", "--out", out.string()});
+  };
+  std::ofstream(scratch / "file") << "mine";
+  check_refused(train(scratch / "file"), {"file", "a file stands where a folder should be"});
+  check_refused(train(scratch / "file/below"), {"file/below", "a file stands where a folder should be"});
+  check_refused(train("/proc/headscope"), {"/proc/headscope", "cannot be written"});
+  CHECK(read_text(scratch / "file") == "mine");
+}
+
+TEST_CASE("training warns of numbers that are not finite, and names them before what it cannot write",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::filesystem::path model = scratch / "broken", out = scratch / "out";
+  std::filesystem::copy(kManyHeads, model);
+  const core::Result<core::StoredTensors> tensors = core::read_safetensors(model / "model.safetensors");
+  REQUIRE(tensors);
+  std::vector<std::pair<std::string, core::StoredTensor>> changed(tensors->begin(), tensors->end());
+  const std::string name = kAttention + ".w_query";
+  for (auto& [tensor, numbers] : changed)
+    if (tensor == name) numbers.values.at(1) = std::numeric_limits<double>::quiet_NaN();
+  REQUIRE(core::write_safetensors(model / "model.safetensors", changed));
+  std::filesystem::create_directories(out / "model.safetensors");  // no file can be written over it
+  const Ran ran = run_program({"train", "--from", model.string(), "--data", kManyHeads + "/batch.tokens.json",
+                               "--full-batch", "--steps", "3", "--out", out.string()});
+  CHECK(ran.status == 2);
+  CHECK(ran.out.empty());
+  const std::vector<std::string> lines = lines_of(ran.errors);
+  REQUIRE(lines.size() == 2);
+  CHECK_THAT(lines[0], Contains("model.safetensors") && Contains(name) && Contains("[0,0,1]"));
+  CHECK_THAT(lines[1], Contains("Step 1: " + name + "[0,0,1] is not a finite number (parameter "));
 }
 
 TEST_CASE("a model of every architecture is made from its configuration, and runs",
