@@ -22,7 +22,8 @@ inline Vector<float> tanh_share(const Vector<float>& x) {
 template <class T, Activation kFunction>
 Vector<T> activated(const Vector<T>& x) {
   if constexpr (kFunction == Activation::relu)
-    return x <= T{0} ? x - x : x;  // x - x: 0, or NaN of an infinity, so that no overflow is lost here
+    // x - x: 0, or NaN of an infinity, so that no overflow is lost here
+    return x <= T{0} ? x - x : x;  // NOLINT(misc-redundant-expression)
   else if constexpr (std::is_same_v<T, double>)
     return each_lane<T>(x, [](double number) { return activation_value(kFunction, number); });
   else if constexpr (kFunction == Activation::gelu)

@@ -143,6 +143,7 @@ struct ForwardRunner : RowViews<T> {
   /// Copies scores. One that is itself infinite, by overflow, becomes NaN: nobody may take it for a masked
   /// one.
   static void keep_finite(std::int64_t n, const T* scores, T* to) {
+    // NOLINTNEXTLINE(misc-redundant-expression): the difference is 0, or NaN of an infinity
     map_numbers<T>(n, scores, to, [](const Vector<T>& score) { return score + (score - score); });
   }
 
