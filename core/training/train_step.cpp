@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::core {
@@ -240,7 +241,10 @@ Error TrainStep<T>::not_finite(TensorId tensor, const Cell& cell, std::string_vi
                                std::string_view operation, std::int64_t step) const {
   std::string place;
   for (int side = 0; side < cell.rank(); ++side) place += (side > 0 ? "," : "") + std::to_string(cell[side]);
-  return Error{"training.not_finite",
+  std::string key = "training.not_finite";  // in a pass; or where no operation is at fault
+  if (phase == "parameter") key = "training.parameter_not_finite";
+  if (phase == "update") key = "training.update_not_finite";
+  return Error{std::move(key),
                "",
                {{"tensor", graph_.spec(tensor).name},
                 {"cell", place},

@@ -214,7 +214,7 @@ TEST_CASE("a number that is not finite stops the step and is named", "[core][tra
     SECTION("a parameter") {
       values("decoder.block0.self_attention.w_key")[5] = std::numeric_limits<float>::quiet_NaN();
       const Error error = failed_step(training);
-      CHECK(error.key == "training.not_finite");
+      CHECK(error.key == "training.parameter_not_finite");
       CHECK(value_of(error, "tensor") == "decoder.block0.self_attention.w_key");
       CHECK(value_of(error, "phase") == "parameter");
       CHECK(value_of(error, "step") == "41");
@@ -273,7 +273,7 @@ TEST_CASE("an update that would overflow is not made", "[core][training]") {
     Training<float> training(small_decoder(), {.optimiser = {.kind = kind, .rate = 10, .weight_decay = 0.5}});
     training.step.workspace().values(training.model.id("decoder.token_embedding"))[9 * 6 + 2] = 1e38F;
     const Error error = failed_step(training);
-    CHECK(error.key == "training.not_finite");
+    CHECK(error.key == "training.update_not_finite");
     CHECK(value_of(error, "tensor") == "decoder.token_embedding");
     CHECK(value_of(error, "cell") == "9,2");
     CHECK(value_of(error, "phase") == "update");
