@@ -96,8 +96,9 @@ void TrainStep<T>::plan_parameter_work() {
       }
     if (n_cells == 0) continue;
     const std::int64_t n_parts =
-        pool_.n_threads() == 1 ? 1
-                               : std::clamp<std::int64_t>(n_cells / kCellsPerPart, 1, 4 * pool_.n_threads());
+        pool_.n_threads() == 1
+            ? 1
+            : std::clamp<std::int64_t>(n_cells / kCellsPerPart, 1, std::int64_t{4} * pool_.n_threads());
     for (std::int64_t part = 0; part < n_parts; ++part)
       parameter_work_.push_back({operation, {part, n_parts}});
   }
