@@ -41,6 +41,7 @@ template <>
 struct VectorTypes<float> {
   typedef float Reals __attribute__((vector_size(kVectorBytes == 0 ? 4 : kVectorBytes)));
   typedef std::int32_t Integers __attribute__((vector_size(kVectorBytes == 0 ? 4 : kVectorBytes)));
+  typedef std::uint32_t Bits __attribute__((vector_size(kVectorBytes == 0 ? 4 : kVectorBytes)));
 };
 template <>
 struct VectorTypes<double> {
@@ -163,7 +164,7 @@ inline Vector<T> exponential(const Vector<T>& x) {
   if constexpr (std::is_same_v<T, double>) {
     return each_lane<T>(x, [](double number) { return std::exp(number); });
   } else {
-    using Integers = VectorMask<T>;
+    using Bits = typename VectorTypes<T>::Bits;  // far below 0 the sum wraps; what it gives is then not used
     constexpr float kShift = 12582912.0F;  // 1.5 · 2^23: adding it rounds to an integer in the lowest bits
     const Vector<T> shifted = x * 1.44269504F + kShift;
     const Vector<T> n = shifted - kShift;
@@ -175,7 +176,7 @@ inline Vector<T> exponential(const Vector<T>& x) {
     p = p * r + 5.0000001201e-1F;
     p = (p * r) * r + (r + 1.0F);
     const Vector<T> power =
-        std::bit_cast<Vector<T>>(std::bit_cast<Integers>(p) + (std::bit_cast<Integers>(shifted) << 23));
+        std::bit_cast<Vector<T>>(std::bit_cast<Bits>(p) + (std::bit_cast<Bits>(shifted) << 23U));
     const Vector<T> result = x < -87.0F ? Vector<T>{} : power;
     return x == x ? result : x;  // NOLINT(misc-redundant-expression): NaN stays NaN
   }

@@ -26,7 +26,8 @@ std::vector<T> copy(std::span<const T> numbers) {
 }
 template <class T>
 bool same_bits(std::span<const T> left, std::span<const T> right) {
-  return left.size() == right.size() && std::memcmp(left.data(), right.data(), left.size_bytes()) == 0;
+  return left.size() == right.size() &&
+         (left.empty() || std::memcmp(left.data(), right.data(), left.size_bytes()) == 0);
 }
 
 ModelConfig small_decoder() {
