@@ -25,7 +25,7 @@ std::string_view without_number(std::string_view name) {
 /// ends.
 std::string prediction_key(const core::TensorSpec& spec, std::string_view name) {
   const core::ShapeSpec& shape = spec.shape;
-  const std::string key(name);
+  std::string key(name);
   if (shape.find(Axis::output) >= 0) return "output_" + key;
   if (shape.find(Axis::edge) >= 0) return "span_" + key;
   if (shape.find(Axis::vocabulary) >= 0 || shape.find(Axis::query) >= 0) return key;

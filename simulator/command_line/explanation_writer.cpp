@@ -127,7 +127,7 @@ std::string ExplanationWriter::heading(const core::Explanation& explanation) con
 /// "queries[0,0,3,1]", "∂scores[0,0,1,2]", "(1 − weights[0,0,1,1])" or "√4".
 std::string ExplanationWriter::symbol(const core::Factor& factor) const {
   if (!factor.tensor) return factor.symbol;
-  const std::string name =
+  std::string name =
       say("quantity." + name_of(factor.quantity, kQuantities),
           {{"cell", short_name(graph_.spec(*factor.tensor)) + index_list(factor.cell, factor.cell.rank())}});
   switch (factor.take) {

@@ -13,6 +13,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -104,7 +105,7 @@ class Progress {
                                            {"steps", std::to_string(n_steps_)},
                                            {"loss", digits(static_cast<float>(loss))},
                                            {"rate", std::to_string(static_cast<std::int64_t>(rate))},
-                                           {"left", std::to_string(static_cast<std::int64_t>(left + 0.5))}})
+                                           {"left", std::to_string(std::llround(left))}})
                     << "\x1b[K" << std::flush;
     shown_ = now;
     is_shown_ = true;
