@@ -178,7 +178,7 @@ TEST_CASE("training warns of numbers that are not finite, and names them before 
   const std::vector<std::string> lines = lines_of(ran.errors);
   REQUIRE(lines.size() == 2);
   CHECK_THAT(lines[0], Contains("model.safetensors") && Contains(name) && Contains("[0,0,1]"));
-  CHECK_THAT(lines[1], Contains("Step 1: " + name + "[0,0,1] is not a finite number (parameter "));
+  CHECK_THAT(lines[1], Contains("Step 1: the parameter " + name + "[0,0,1] is not a finite number."));
 }
 
 TEST_CASE("a model of every architecture is made from its configuration, and runs",
