@@ -54,6 +54,22 @@ template <class Range>
 constexpr void sort(Range&& range) {
   std::sort(std::begin(range), std::end(range));
 }
+template <class Range>
+constexpr void reverse(Range&& range) {
+  std::reverse(std::begin(range), std::end(range));
+}
+template <class Range, class Predicate>
+constexpr bool none_of(Range&& range, Predicate predicate) {
+  return std::none_of(std::begin(range), std::end(range), std::move(predicate));
+}
+template <class Range>
+constexpr auto max_element(Range&& range) {
+  return std::max_element(std::begin(range), std::end(range));
+}
+template <class Range, class Less>
+constexpr auto max_element(Range&& range, Less less) {
+  return std::max_element(std::begin(range), std::end(range), std::move(less));
+}
 template <class Range, class Iterator>
 constexpr void nth_element(Range&& range, Iterator nth) {
   std::nth_element(std::begin(range), std::move(nth), std::end(range));
