@@ -47,6 +47,18 @@ double Rng::uniform() {
   return static_cast<double>(next() >> 11) * 0x1.0p-53;
 }
 
+std::uint64_t Rng::below(std::uint64_t n) {
+  // the high half of next() · n is the number; of the low halves, those below 2^64 mod n would come once too
+  // often
+  __extension__ using Wide = unsigned __int128;
+  Wide product = static_cast<Wide>(next()) * n;
+  if (static_cast<std::uint64_t>(product) < n) {
+    const std::uint64_t least = -n % n;
+    while (static_cast<std::uint64_t>(product) < least) product = static_cast<Wide>(next()) * n;
+  }
+  return static_cast<std::uint64_t>(product >> 64);
+}
+
 double Rng::normal() {
   if (has_spare_) {
     has_spare_ = false;

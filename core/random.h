@@ -8,7 +8,8 @@
 namespace headscope::core {
 
 /// xoshiro256** (Blackman and Vigna 2018), its four words the first four numbers of splitmix64 from `seed`.
-/// next() and uniform() give the same bits everywhere; normal() up to the last bit of the platform's log().
+/// next(), uniform() and below() give the same bits everywhere; normal() up to the last bit of the platform's
+/// log().
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);
@@ -19,6 +20,9 @@ class Rng {
   std::uint64_t next();
   /// In [0, 1), 53 bits: next() without its lowest 11, divided by 2^53.
   double uniform();
+  /// A whole number in [0, n), each equally likely (Lemire 2019, without the division in most calls).
+  /// Precondition: n > 0.
+  std::uint64_t below(std::uint64_t n);
   /// N(0, 1), by Marsaglia's polar method (Marsaglia and Bray 1964); draws come in pairs, the second is kept.
   double normal();
 

@@ -138,3 +138,30 @@ TEST_CASE("normal numbers fall into the quantiles of the normal distribution", "
     CHECK(counts[bin] == Approx(kDraws * shares[bin]).margin(5 * deviation));
   }
 }
+
+TEST_CASE("whole numbers are the high half of a product, those that would come too often left out",
+          "[core][random]") {
+  // from a Python script that draws again where the low half is below 2^64 mod n
+  const auto draws = [](std::uint64_t n) {
+    Rng rng(42);
+    std::vector<std::uint64_t> drawn;
+    for (int k = 0; k < 6; ++k) drawn.push_back(rng.below(n));
+    return drawn;
+  };
+  CHECK(draws(6) == std::vector<std::uint64_t>{0, 2, 4, 5, 5, 4});
+  CHECK(draws(1000) == std::vector<std::uint64_t>{83, 378, 680, 924, 991, 769});
+  CHECK(draws(std::uint64_t{1} << 63 | 1) ==
+        std::vector<std::uint64_t>{9147776489032658738U, 7099593415032875292U, 6633989454467100377U,
+                                   7022439175346172479U, 2681029139591840946, 7388145106668446555U});
+}
+
+TEST_CASE("whole numbers are equally likely", "[core][random]") {
+  for (const std::uint64_t n : {1U, 2U, 3U, 7U, 10U}) {
+    Rng rng(n);
+    std::vector<int> counts(n);
+    for (int k = 0; k < kDraws; ++k) ++counts.at(rng.below(n));
+    const double share = 1 / static_cast<double>(n);
+    for (const int count : counts)
+      CHECK(count == Approx(kDraws * share).margin(5 * std::sqrt(kDraws * share * (1 - share)) + 1e-9));
+  }
+}
