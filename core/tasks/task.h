@@ -31,14 +31,14 @@ struct TaskConfig {
 };
 
 /// One of the sequences that are fed.
-enum class Side : std::uint8_t { source, target };
+enum class Sequence : std::uint8_t { source, target };
 
 /// A named relation between tokens. `query` and `key` say which attention can show it: source and source the
 /// encoder's (or the decoder's, where it stands alone) self-attention, target and target the decoder's,
 /// target and source cross-attention.
 struct Relation {
   std::string name;  // "adjective_noun"; words for people: assets/text, [relation.NAME]
-  Side query = Side::source, key = Side::source;
+  Sequence query = Sequence::source, key = Sequence::source;
   bool operator==(const Relation&) const = default;
 };
 
