@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,14 +32,14 @@ struct TaskConfig {
 };
 
 /// One of the sequences that are fed.
-enum class Sequence : std::uint8_t { source, target };
+enum class TextSide : std::uint8_t { source, target };
 
 /// A named relation between tokens. `query` and `key` say which attention can show it: source and source the
 /// encoder's (or the decoder's, where it stands alone) self-attention, target and target the decoder's,
 /// target and source cross-attention.
 struct Relation {
   std::string name;  // "adjective_noun"; words for people: assets/text, [relation.NAME]
-  Sequence query = Sequence::source, key = Sequence::source;
+  TextSide query = TextSide::source, key = TextSide::source;
   bool operator==(const Relation&) const = default;
 };
 
@@ -64,7 +65,6 @@ struct Example {
   /// all that have a target.
   std::vector<std::int32_t> judged = {};
   std::vector<Link> links = {};
-  /// A hash of what makes the example more than a repetition: see Task::is_held_out().
   bool is_held_out = false;
 };
 
@@ -114,6 +114,15 @@ std::span<const std::string_view> task_names();
 /// Errors: task.unknown (name, known), task.setting (key, known), task.setting_value (key, value, known),
 /// those of its grammar's files (`assets`/tasks/NAME/).
 Result<std::unique_ptr<const Task>> make_task(const TaskConfig& config, const std::filesystem::path& assets);
+
+// For the tasks themselves.
+
+/// A setting's value; none where it was left out.
+std::optional<std::string> find_setting(const TaskConfig& config, std::string_view key);
+/// Errors: task.setting (key, known), task.no_settings (key).
+Result<void> check_settings(const TaskConfig& config, std::span<const std::string_view> known);
+/// Errors: task.size (name): there is no full size of it.
+Result<void> require_pocket(const TaskConfig& config);
 
 /// Examples as a batch, in order.
 TokenBatch batch_of(std::span<const Example> examples, const Task& task);

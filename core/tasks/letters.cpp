@@ -1,0 +1,23 @@
+#include "core/tasks/letters.h"
+
+#include "core/hash.h"
+
+#include <string>
+#include <utility>
+
+namespace headscope::core {
+
+Vocabulary letters(std::int32_t n_small, std::int32_t n_capitals) {
+  std::vector<std::string> tokens = {"<pad>"};
+  for (std::int32_t at = 0; at < n_small; ++at) tokens.emplace_back(1, static_cast<char>('a' + at));
+  for (std::int32_t at = 0; at < n_capitals; ++at) tokens.emplace_back(1, static_cast<char>('A' + at));
+  return Vocabulary::make(std::move(tokens), "").value();  // no token twice: it cannot fail
+}
+
+std::uint64_t hash_row(const std::vector<std::int32_t>& row) {
+  std::string bytes;
+  for (const std::int32_t id : row) bytes += static_cast<char>(id);
+  return fnv1a(bytes);
+}
+
+}  // namespace headscope::core
