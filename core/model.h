@@ -66,6 +66,7 @@ struct GraphOptions {
   double dropout = 0;  // of attention weights and of each sub-layer's output; above 0, the masks are tensors
   double label_smoothing = 0;       // of every cross-entropy
   bool head_contributions = false;  // A.head_contribution of every attention A, to look at
+  bool operator==(const GraphOptions&) const = default;
 };
 
 /// Builds the graph of a valid configuration: every tensor of docs/model-format.md, sections 2 and 3, and

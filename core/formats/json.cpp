@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <limits>
 
 namespace headscope::core {
@@ -138,6 +140,12 @@ std::string format_list(std::span<const std::int64_t> numbers) {
   for (const std::int64_t number : numbers)
     text.append(text.empty() ? "[" : ",").append(std::to_string(number));
   return text.append(text.empty() ? "[]" : "]");
+}
+
+std::string format_number(double value) {
+  std::array<char, 32> text{};
+  const std::to_chars_result end = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end.ptr};
 }
 
 std::string quote_json(const std::string& text) {

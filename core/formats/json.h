@@ -46,6 +46,9 @@ Result<Json> parse_json(std::string_view text, const std::string& where);
 /// "[2,3]".
 std::string format_list(std::span<const std::int64_t> numbers);
 
+/// The shortest decimal that reads back to the same bits. Precondition: finite, where JSON is written.
+std::string format_number(double value);
+
 /// The string as JSON writes it, with quotes. Invalid UTF-8 becomes U+FFFD.
 std::string quote_json(const std::string& text);
 

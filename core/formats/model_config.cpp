@@ -5,7 +5,6 @@
 #include "core/formats/model_directory.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -149,13 +148,6 @@ void read_keys(Members& members, ModelConfig& config) {
   members.read("span_reader", config.span_reader);
 }
 
-/// The shortest decimal that reads back to the same bits.
-std::string number_text(double value) {
-  char text[32];
-  const std::to_chars_result end = std::to_chars(text, text + sizeof text, value);
-  return {text, end.ptr};
-}
-
 /// Collects the lines of a JSON object.
 class Writer {
  public:
@@ -212,7 +204,7 @@ std::string format_config(const ModelConfig& config) {
   writer.add_integer("max_tokens", config.max_tokens);
   writer.add_text("positions", spelling(config.positions));
   writer.add_text("norm", spelling(config.norm));
-  writer.add("norm_eps", number_text(config.norm_eps));
+  writer.add("norm_eps", format_number(config.norm_eps));
   writer.add_boolean("embedding_norm", config.embedding_norm);
   writer.add_integer("n_token_types", config.n_token_types);
   if (config.tokenizer)

@@ -4,6 +4,7 @@
 
 #include "core/interventions.h"
 #include "core/model.h"
+#include "core/result.h"
 #include "core/shape.h"
 #include "core/tasks/task.h"
 #include "core/training/optimiser.h"
@@ -63,6 +64,11 @@ struct RunConfig {
   std::int64_t n_held_out = 256;     // examples that an evaluation takes
   bool operator==(const RunConfig&) const = default;
 };
+
+/// Checks the ranges of a run's own numbers, its model and its optimiser, whoever wrote them. Errors: those
+/// of validate() of a model and of an optimiser; config.fraction (dropout, label_smoothing); train.range
+/// (key, value, lowest, highest).
+Result<void> validate(const RunConfig& config, const std::string& where);
 
 struct SetRate {
   double rate = 0;

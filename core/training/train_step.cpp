@@ -105,6 +105,12 @@ void TrainStep<T>::plan_parameter_work() {
 }
 
 template <class T>
+void TrainStep<T>::set_optimiser(const OptimiserConfig& optimiser) {
+  assert(optimiser.kind == options_.optimiser.kind);
+  options_.optimiser = optimiser;
+}
+
+template <class T>
 Result<StepReport> TrainStep<T>::run(std::int64_t number) {
   const RunOptions options{options_.interventions, options_.seed, static_cast<std::uint64_t>(number)};
   run_rows(options);

@@ -53,6 +53,9 @@ class TrainStep {
   std::span<const T> first_moments() const { return first_; }
   std::span<const T> second_moments() const { return second_; }
 
+  /// Takes effect with the next step. Precondition: valid, of the same kind (the moments are that kind's).
+  void set_optimiser(const OptimiserConfig& optimiser);
+
   /// Runs step `number` (from 1) on the batch that is set. Where a number is not finite, the parameters and
   /// the moments stay as they were, and the error names the first such tensor in the order of the
   /// computation. It is found by the loss and the gradients' norm: no operation swallows such a number where

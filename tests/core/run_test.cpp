@@ -1,0 +1,203 @@
+// A whole run: its series, why it ends, and how it goes back and on.
+#include "core/training/run.h"
+#include "tests/core/training_run.h"
+
+#include <catch2/catch.hpp>
+
+#include <sstream>
+
+namespace headscope::core {
+namespace {
+
+using namespace test;
+
+RunConfig look_up_run() {
+  RunConfig config;
+  config.data.task = TaskConfig{.name = "look-ups"};
+  const Result<std::unique_ptr<const Task>> task = make_task(*config.data.task, "");
+  REQUIRE(task);
+  config.model = (*task)->form();
+  config.model.d_model = 16;
+  config.model.n_heads = 2;
+  config.model.d_head = 8;
+  config.model.n_layers = 1;
+  config.optimiser.rate = 1e-2;
+  config.graph.dropout = 0.1;
+  config.batch_size = 8;
+  config.stop.n_steps = 60;
+  config.evaluate_every = 20;
+  config.n_held_out = 16;
+  return config;
+}
+
+std::unique_ptr<Run> make_run(const RunConfig& config, const Run::Options& options = {}) {
+  Result<std::unique_ptr<Run>> run = Run::make(config, options);
+  if (!run) FAIL("make: " << run.error().key);
+  return *std::move(run);
+}
+
+void run_to(Run& run, std::int64_t step) {
+  while (run.trainer().step() < step) REQUIRE(run.run_step());
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST_CASE("evaluating more often changes no bit of the training", "[core][run]") {
+  RunConfig often = look_up_run();
+  often.evaluate_every = 1;
+  const auto seldom = make_run(look_up_run()), always = make_run(often);
+  const auto trainer = make_trainer(look_up_run(), seldom->trainer().task());
+  run_to(*seldom, 30);
+  run_to(*always, 30);
+  test::run_to(*trainer, 30);
+  CHECK(same_state(seldom->trainer().state(), always->trainer().state()));
+  CHECK(same_state(seldom->trainer().state(), trainer->state()));
+}
+
+TEST_CASE("the series has a row a step, an evaluation where due, and a column for every head",
+          "[core][run]") {
+  const auto run = make_run(look_up_run());
+  while (!run->stop_reason()) REQUIRE(run->run_step());
+  CHECK(run->stop_reason() == StopReason::steps);
+  REQUIRE(run->series().size() == 61);
+  for (std::size_t step = 0; step <= 60; ++step) {
+    CHECK(run->series()[step].step == static_cast<std::int64_t>(step));
+    CHECK(run->series()[step].evaluation.has_value() == (step % 20 == 0));
+  }
+  CHECK(run->evaluation() == &*run->series().back().evaluation);
+  const std::vector<std::string> lines = lines_of(format_series(*run));
+  REQUIRE(lines.size() == 62);
+  CHECK(lines[0].starts_with("step,loss,gradient_norm,rate,held_out_loss,held_out_score,"));
+  CHECK(lines[0].find(":decoder.block0.self_attention:1") != std::string::npos);
+  CHECK(lines[1].starts_with("0,,,,"));
+  CHECK(lines[2].starts_with("1,"));
+  for (const std::string& line : lines)
+    CHECK(std::count(line.begin(), line.end(), ',') == std::count(lines[0].begin(), lines[0].end(), ','));
+}
+
+TEST_CASE("a run ends at its score, and a change or a later end lets it go on", "[core][run]") {
+  RunConfig config = look_up_run();
+  config.stop.target_score = 0;  // any evaluation reaches it
+  const auto run = make_run(config);
+  CHECK(run->stop_reason() == StopReason::target_score);
+  REQUIRE(run->change(SetRate{5e-3}));
+  CHECK_FALSE(run->stop_reason());
+  const Result<std::int64_t> n_steps = run->run_for(1e9);
+  REQUIRE(n_steps);
+  CHECK(*n_steps == 20);
+  CHECK(run->stop_reason() == StopReason::target_score);
+  run->set_stop({.n_steps = 25});
+  CHECK_FALSE(run->stop_reason());
+  CHECK(*run->run_for(1e9) == 5);
+  CHECK(run->stop_reason() == StopReason::steps);
+  CHECK(*run->run_for(1e9) == 0);
+  CHECK(run->series().back().evaluation);  // the last step is always evaluated
+}
+
+TEST_CASE("a run without progress ends at its plateau", "[core][run]") {
+  RunConfig config = look_up_run();
+  config.optimiser.rate = 0;  // every evaluation is the first one's
+  config.evaluate_every = 2;
+  config.stop.plateau = 3;
+  const auto run = make_run(config);
+  CHECK(*run->run_for(1e9) == 6);
+  CHECK(run->stop_reason() == StopReason::plateau);
+  REQUIRE(run->change(SetRate{1e-2}));
+  CHECK_FALSE(run->stop_reason());
+}
+
+TEST_CASE("a time that is over allows one step", "[core][run]") {
+  const auto run = make_run(look_up_run());
+  CHECK(*run->run_for(0) == 1);
+  CHECK(*run->run_for(-1) == 1);
+  CHECK(run->trainer().step() == 2);
+}
+
+TEST_CASE("a past step is looked at without moving the run, and shows the changes of its time",
+          "[core][run]") {
+  const auto run = make_run(look_up_run());
+  std::vector<TrainState> states;
+  for (std::int64_t step = 0; step <= 50; ++step) {
+    run_to(*run, step);
+    states.push_back(run->trainer().state());
+    if (step == 17) REQUIRE(run->change(SetBatchSize{12}));
+    if (step == 31) REQUIRE(run->change(SetDropout{0}));
+    if (step == 24) CHECK(same_state(*run->state_at(15), states[15]));
+  }
+  CHECK(run->history().checkpoints().contains(17));
+  for (const std::size_t step : {50U, 3U, 17U, 18U, 31U, 32U, 0U, 44U})
+    CHECK(same_state(*run->state_at(static_cast<std::int64_t>(step)), states[step]));
+  CHECK((*run->replay_to(44))->training().workspace().sizes().batch == 12);
+  CHECK(same_state(run->trainer().state(), states[50]));
+  const Result<TrainState> future = run->state_at(51);
+  REQUIRE_FALSE(future);
+  CHECK(future.error().key == "history.no_step");
+}
+
+TEST_CASE("going back begins another future, or the same one again", "[core][run]") {
+  const auto run = make_run(look_up_run());
+  run_to(*run, 12);
+  const TrainState twelfth = run->trainer().state();
+  REQUIRE(run->change(SetRate{5e-3}));
+  run_to(*run, 40);
+  const TrainState fortieth = run->trainer().state();
+  REQUIRE(run->go_back_to(12));
+  CHECK(same_state(run->trainer().state(), twelfth));
+  CHECK(run->trainer().events().empty());
+  CHECK(run->series().back().step == 12);
+  CHECK(run->history().checkpoints().rbegin()->first <= 12);
+  run_to(*run, 40);
+  CHECK_FALSE(same_state(run->trainer().state(), fortieth));
+  const TrainState other = *run->state_at(20);
+  REQUIRE(run->go_back_to(12));
+  REQUIRE(run->change(SetRate{5e-3}));
+  run_to(*run, 20);
+  CHECK_FALSE(same_state(run->trainer().state(), other));
+  run_to(*run, 40);
+  CHECK(same_state(run->trainer().state(), fortieth));
+  REQUIRE_FALSE(run->go_back_to(41));
+  CHECK(same_state(run->trainer().state(), fortieth));
+}
+
+TEST_CASE("a run taken up at any checkpoint gives the bits of one that never stopped", "[core][run]") {
+  const auto run = make_run(look_up_run());
+  run_to(*run, 15);
+  REQUIRE(run->change(SetBatchSize{11}));
+  run_to(*run, 22);
+  REQUIRE(run->change(SetDropout{0.2}));
+  run_to(*run, 60);
+  std::vector<TrainState> checkpoints;
+  for (const auto& [step, state] : run->history().checkpoints()) {
+    checkpoints.push_back(state);
+    RunPast past{.checkpoints = checkpoints, .events = run->trainer().events(), .series = run->series()};
+    Result<std::unique_ptr<Run>> resumed =
+        Run::resume(look_up_run(), std::move(past), {.n_threads = 1 + static_cast<int>(step) % 3});
+    REQUIRE(resumed);
+    CHECK((*resumed)->trainer().step() == step);
+    CHECK((*resumed)->series().back().step == step);
+    run_to(**resumed, 60);
+    CHECK(same_state((*resumed)->trainer().state(), run->trainer().state()));
+    CHECK(format_series(**resumed) == format_series(*run));
+    CHECK(same_state(*(*resumed)->state_at(13), *run->state_at(13)));
+  }
+  checkpoints.back().parameters.pop_back();
+  const Result<std::unique_ptr<Run>> refused = Run::resume(look_up_run(), {.checkpoints = checkpoints}, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().key == "train.past_size");
+}
+
+TEST_CASE("a run needs one source of examples", "[core][run]") {
+  RunConfig config = look_up_run();
+  config.data.file = "rows.tokens.json";
+  const Result<std::unique_ptr<Run>> both = Run::make(config, {});
+  REQUIRE_FALSE(both);
+  CHECK(both.error().key == "train.data");
+}
+
+}  // namespace
+}  // namespace headscope::core
