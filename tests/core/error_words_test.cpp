@@ -17,7 +17,7 @@ namespace {
 /// The keys in the core's sources, by the families that errors belong to.
 std::set<std::string> error_keys() {
   static constexpr const char* kKey =
-      R"key("((batch|config|edit|file|history|json|model|optimiser|run|safetensors|session|task|text|train|training|vocabulary)\.[a-z_]+)")key";
+      R"key("((batch|config|edit|file|grammar|history|json|model|optimiser|run|safetensors|session|task|text|train|training|vocabulary)\.[a-z_]+)")key";
   const std::regex pattern(kKey);
   std::set<std::string> keys;
   for (const fs::directory_entry& file :
