@@ -45,55 +45,50 @@ struct Factors {
   const T* start;  // a row that the sums begin with; null: 0
 };
 
-/// Where a panel's columns lie in the result: for each vector its first column, and how many it has.
+/// Where a panel's columns lie in the result: each vector in runs of lanes that lie together there.
 template <class T>
-struct PanelColumns {
-  struct Piece {
-    std::int64_t offset = 0, count = 0;
-    bool is_one_piece = true;  // contiguous in the result
-  };
-  std::array<Piece, kWidest> pieces;
-  bool is_plain = true;  // whole vectors, each contiguous
-
-  PanelColumns(const Places& places, std::int64_t first, std::int64_t n_columns)
-      : columns(places), column(first) {
-    for (std::size_t v = 0; v < kWidest; ++v) {
-      const std::int64_t begin = static_cast<std::int64_t>(v) * kLanes<T>;
-      const std::int64_t count = std::clamp<std::int64_t>(n_columns - begin, 0, kLanes<T>);
-      if (count == 0) break;
-      pieces[v] = {columns.at(first + begin), count,
-                   columns.stride == 1 &&
-                       (columns.group == 0 || (first + begin) % columns.group + count <= columns.group)};
-      is_plain = is_plain && count == kLanes<T> && pieces[v].is_one_piece;
+class PanelColumns {
+ public:
+  PanelColumns(const Places& places, std::int64_t first, std::int64_t n_columns) {
+    std::size_t n_runs = 0;
+    for (std::int64_t column = 0; column < n_columns;) {
+      if (column % kLanes<T> == 0) first_run_[static_cast<std::size_t>(column / kLanes<T>)] = n_runs;
+      const std::int64_t lane = column % kLanes<T>;
+      const std::int64_t left_in_group =
+          places.group == 0 ? n_columns : places.group - (first + column) % places.group;
+      const std::int64_t count =
+          std::min({places.stride == 1 ? left_in_group : 1, kLanes<T> - lane, n_columns - column});
+      runs_[n_runs++] = {places.at(first + column), lane, count};
+      is_plain_ = is_plain_ && count == kLanes<T>;
+      column += count;
     }
+    for (auto v = static_cast<std::size_t>((n_columns + kLanes<T> - 1) / kLanes<T>); v <= kWidest; ++v)
+      first_run_[v] = n_runs;
   }
+
+  /// Whether every vector is one run of all lanes.
+  bool is_plain() const { return is_plain_; }
+  /// Where the first column of a vector lies.
+  std::int64_t offset(std::size_t v) const { return runs_[first_run_[v]].offset; }
 
   /// One vector of sums into a row of the result.
   void put(T* row, std::size_t v, const Vector<T>& sums, Into into) const {
-    const auto [offset, count, is_one_piece] = pieces[v];
-    if (!is_one_piece) return put_grouped(row, v, sums, into);
-    store_some<T>(row + offset, into == Into::add ? load_some<T>(row + offset, count) + sums : sums, count);
-  }
-
- private:
-  /// The same where the columns lie in groups.
-  void put_grouped(T* row, std::size_t v, const Vector<T>& sums, Into into) const {
-    std::array<T, kWide<T>> numbers;
-    store(numbers.data(), sums);
-    const std::int64_t begin = column + static_cast<std::int64_t>(v * kWide<T>);
-    for (std::int64_t lane = 0; lane < pieces[v].count;) {
-      T* const to = row + columns.at(begin + lane);
-      const std::int64_t left_in_group =
-          columns.group == 0 ? 1 : columns.group - (begin + lane) % columns.group;
-      const std::int64_t end = std::min(lane + (columns.stride == 1 ? left_in_group : 1), pieces[v].count);
-      const T* from = numbers.data() + lane;
-      for (std::int64_t k = 0; k < end - lane; ++k) to[k] = into == Into::add ? to[k] + from[k] : from[k];
-      lane = end;
+    for (std::size_t run = first_run_[v]; run < first_run_[v + 1]; ++run) {
+      const auto [offset, lane, count] = runs_[run];
+      if (into == Into::add)
+        store_lanes(row + offset, lane, count, load_lanes(row + offset, lane, count) + sums);
+      else
+        store_lanes(row + offset, lane, count, sums);
     }
   }
 
-  const Places& columns;
-  std::int64_t column;
+ private:
+  struct Run {
+    std::int64_t offset, lane, count;
+  };
+  std::array<Run, kWidest * kWide<T>> runs_;
+  std::array<std::size_t, kWidest + 1> first_run_;
+  bool is_plain_ = true;
 };
 
 /// Walks over the places of consecutive indices without dividing at each.
@@ -139,13 +134,13 @@ template <class T, std::size_t kRows, std::size_t kVectors>
       }
     }
   }
-  const bool is_plain = columns.is_plain && into == Into::replace;
+  const bool is_plain = columns.is_plain() && into == Into::replace;
 #pragma GCC unroll 12
   for (std::size_t r = 0; r < kRows; ++r) {
     T* const row = result + rows.place();
     rows.next();
     if (is_plain)
-      for (std::size_t v = 0; v < kVectors; ++v) store(row + columns.pieces[v].offset, sums[r][v]);
+      for (std::size_t v = 0; v < kVectors; ++v) store(row + columns.offset(v), sums[r][v]);
     else
       for (std::size_t v = 0; v < kVectors; ++v) columns.put(row, v, sums[r][v], into);
   }

@@ -226,6 +226,35 @@ inline void store_some(T* to, const Vector<T>& vector, std::int64_t count) {
     store_part(to, vector, count);
 }
 
+/// Lanes [lane, lane + count) from the numbers that begin at `from`, 0 in the others.
+template <class T>
+inline Vector<T> load_lanes(const T* from, std::int64_t lane, std::int64_t count) {
+#if defined(__AVX512F__) && !defined(HEADSCOPE_SCALAR)
+  if constexpr (std::is_same_v<T, float>)
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>(((1U << count) - 1) << lane), from - lane);
+  else
+    return _mm512_maskz_loadu_pd(static_cast<__mmask8>(((1U << count) - 1) << lane), from - lane);
+#else
+  if (lane == 0) return load_some<T>(from, count);
+  Vector<T> vector{};
+  for (std::int64_t k = 0; k < count; ++k) vector[lane + k] = from[k];
+  return vector;
+#endif
+}
+/// Lanes [lane, lane + count) to the numbers that begin at `to`.
+template <class T>
+inline void store_lanes(T* to, std::int64_t lane, std::int64_t count, const Vector<T>& vector) {
+#if defined(__AVX512F__) && !defined(HEADSCOPE_SCALAR)
+  if constexpr (std::is_same_v<T, float>)
+    _mm512_mask_storeu_ps(to - lane, static_cast<__mmask16>(((1U << count) - 1) << lane), vector);
+  else
+    _mm512_mask_storeu_pd(to - lane, static_cast<__mmask8>(((1U << count) - 1) << lane), vector);
+#else
+  if (lane == 0) return store_some<T>(to, vector, count);
+  for (std::int64_t k = 0; k < count; ++k) to[k] = vector[lane + k];
+#endif
+}
+
 /// Copies a run of numbers; short ones without the call that std::copy_n is.
 template <class T>
 inline void copy_numbers(const T* from, std::int64_t n, T* to) {
