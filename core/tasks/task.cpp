@@ -28,6 +28,20 @@ Example Task::draw(Rng& rng, Split split) const {
   }
 }
 
+std::string Task::class_name(std::int32_t label) const {
+  return form_.n_classes == vocabulary_.size() ? vocabulary_.token(label) : std::to_string(label);
+}
+
+std::string Task::text_of(std::span<const std::int32_t> ids, TextSide side) const {
+  const Vocabulary& vocabulary = side == TextSide::source ? vocabulary_ : *target_vocabulary_;
+  std::string text;
+  for (const std::int32_t id : ids) {
+    if (id == vocabulary.begin() || id == vocabulary.end()) continue;
+    text += (text.empty() ? "" : " ") + vocabulary.token(id);
+  }
+  return text;
+}
+
 std::span<const std::string_view> task_names() {
   return kNames;
 }

@@ -89,6 +89,11 @@ class Task {
   /// outputs, span reader. What remains (widths, heads, layers, positions) is the recipe's.
   const ModelConfig& form() const { return form_; }
 
+  /// A class in a word: the token, where the classes are the tokens; else what the task calls it.
+  virtual std::string class_name(std::int32_t label) const;
+  /// The row as people write it; marks (begin, end) are left out.
+  virtual std::string text_of(std::span<const std::int32_t> ids, TextSide side) const;
+
   /// An example of that split. About a tenth of all combinations is held out: no training example is or
   /// contains one. Depends on the generator alone.
   Example draw(Rng& rng, Split split) const;
