@@ -18,30 +18,19 @@ struct Range {
 };
 
 template <class T>
-struct ParameterRunner : RowViews<T> {
-  using RowViews<T>::workspace;
-  using RowViews<T>::shape;
-  using RowViews<T>::read;
-  using RowViews<T>::read_integers;
-  using RowViews<T>::n_batch;
-  using RowViews<T>::n_lines;
-  using RowViews<T>::width;
-  using RowViews<T>::lines;
-
+struct ParameterRunner {
+  RowViews<T> views;
   std::size_t index;  // of the operation
   Part part;
 
-  ParameterRunner(Workspace<T>& numbers, std::size_t operation, Part share)
-      : RowViews<T>(numbers, {0, numbers.sizes().batch}), index(operation), part(share) {}
-
-  const T* sent(TensorId tensor) const { return std::as_const(workspace).gradients(tensor).data(); }
+  const T* sent(TensorId tensor) const { return std::as_const(views.workspace).gradients(tensor).data(); }
   bool is_parameter(TensorId tensor) const {
-    return workspace.has_gradient(tensor) &&
-           workspace.plan().offset(tensor) < workspace.plan().n_parameters();
+    return views.workspace.has_gradient(tensor) &&
+           views.workspace.plan().offset(tensor) < views.workspace.plan().n_parameters();
   }
-  T* sum_of_all(TensorId tensor) const { return workspace.gradients(tensor).data(); }
+  T* sum_of_all(TensorId tensor) const { return views.workspace.gradients(tensor).data(); }
   Into into(TensorId tensor) const {
-    return workspace.gradient_plan().is_first(index, tensor) ? Into::replace : Into::add;
+    return views.workspace.gradient_plan().is_first(index, tensor) ? Into::replace : Into::add;
   }
   /// This part's share of n rows or columns; whole vectors, so that no two parts share a cache line.
   Range share(std::int64_t n) const {
@@ -80,12 +69,12 @@ struct ParameterRunner : RowViews<T> {
   // grad_table[v] = Σ over (b, i) with ids[b][i] = v of grad_output[b][i]
   void operator()(const Lookup& op) const {
     if (!is_parameter(op.table)) return;
-    const std::int64_t d_model = width(op.table);
-    const Range some = share(shape(op.table)[0]);
+    const std::int64_t d_model = views.width(op.table);
+    const Range some = share(views.shape(op.table)[0]);
     T* const table = sum_of_all(op.table);
     if (into(op.table) == Into::replace)
       std::fill(table + some.begin * d_model, table + some.end * d_model, T{0});
-    const std::span<const std::int32_t> ids = std::as_const(workspace).integers(op.ids);
+    const std::span<const std::int32_t> ids = std::as_const(views.workspace).integers(op.ids);
     const T* gradient = sent(op.output);
     for (const std::int32_t id : ids) {
       if (id >= some.begin && id < some.end) add(d_model, gradient, table + id * d_model);
@@ -97,9 +86,9 @@ struct ParameterRunner : RowViews<T> {
   // grad_positions[i] = Σ_b grad_output[b][i]
   void operator()(const AddPositions& op) const {
     if (!is_parameter(op.positions)) return;
-    const Shape& out = shape(op.output);
+    const Shape& out = views.shape(op.output);
     const std::int64_t d_model = out[2];
-    const Range some = share(shape(op.positions)[0]);
+    const Range some = share(views.shape(op.positions)[0]);
     T* const positions = sum_of_all(op.positions);
     if (into(op.positions) == Into::replace)
       std::fill(positions + some.begin * d_model, positions + some.end * d_model, T{0});
@@ -113,8 +102,8 @@ struct ParameterRunner : RowViews<T> {
   // grad_table[h][distance] = Σ over (b, i, j) with j - i = distance of grad_output
   void operator()(const AddRelativeBias& op) const {
     if (!is_parameter(op.table)) return;
-    const Shape& out = shape(op.output);
-    const std::int64_t n_distances = width(op.table), zero = n_distances / 2;
+    const Shape& out = views.shape(op.output);
+    const std::int64_t n_distances = views.width(op.table), zero = n_distances / 2;
     for (std::int64_t h = out[1] * part.index / part.count; h < out[1] * (part.index + 1) / part.count; ++h) {
       T* const table = sum_of_all(op.table) + h * n_distances;
       if (into(op.table) == Into::replace) std::fill_n(table, n_distances, T{0});
@@ -127,12 +116,13 @@ struct ParameterRunner : RowViews<T> {
   // forward: output[b][h] = input[b] · weight[h] + bias[h]
   // grad_weight[h] = Σ_b input[b]ᵀ · grad_output[b][h], grad_bias[h] = Σ_(b, i) grad_output[b][h][i]
   void operator()(const ProjectHeads& op) const {
-    const MatrixView<const T> gradient = side_by_side(sent(op.output), shape(op.output), n_batch());
+    const MatrixView<const T> gradient =
+        side_by_side(sent(op.output), views.shape(op.output), views.n_batch());
     if (is_parameter(op.weight))
-      outer_product(op.input, gradient, weights_side_by_side(sum_of_all(op.weight), shape(op.weight)),
+      outer_product(op.input, gradient, weights_side_by_side(sum_of_all(op.weight), views.shape(op.weight)),
                     into(op.weight));
     if (op.bias && is_parameter(*op.bias) && is_last_part()) {
-      const Shape& out = shape(op.output);
+      const Shape& out = views.shape(op.output);
       T* const bias = sum_of_all(*op.bias);
       if (into(*op.bias) == Into::replace) std::fill_n(bias, out[1] * out[3], T{0});
       for (std::int64_t b = 0; b < out[0]; ++b)
@@ -144,33 +134,33 @@ struct ParameterRunner : RowViews<T> {
   // forward: output = input · weight + bias
   // grad_weight = inputᵀ · grad_output, grad_bias = Σ over rows of grad_output
   void operator()(const Linear& op) const {
-    const std::int64_t n_out = width(op.output);
+    const std::int64_t n_out = views.width(op.output);
     if (is_parameter(op.weight))
-      outer_product(op.input, lines(sent(op.output), op.output),
-                    row_major(sum_of_all(op.weight), width(op.input), n_out, n_out), into(op.weight));
+      outer_product(op.input, views.lines(sent(op.output), op.output),
+                    row_major(sum_of_all(op.weight), views.width(op.input), n_out, n_out), into(op.weight));
     if (op.bias && is_parameter(*op.bias) && is_last_part()) sum_lines(op.output, n_out, *op.bias);
   }
 
   // forward: output[b][i][o] = input[b][i] · weight[o] + bias[o]
   void operator()(const ProjectOutputs& op) const {
-    const std::int64_t n_columns = shape(op.weight)[0] * shape(op.weight)[2];
+    const std::int64_t n_columns = views.shape(op.weight)[0] * views.shape(op.weight)[2];
     if (is_parameter(op.weight))
-      outer_product(op.input, row_major(sent(op.output), n_lines(op.input), n_columns, n_columns),
-                    weights_side_by_side(sum_of_all(op.weight), shape(op.weight)), into(op.weight));
+      outer_product(op.input, row_major(sent(op.output), views.n_lines(op.input), n_columns, n_columns),
+                    weights_side_by_side(sum_of_all(op.weight), views.shape(op.weight)), into(op.weight));
     if (op.bias && is_parameter(*op.bias) && is_last_part()) sum_lines(op.output, n_columns, *op.bias);
   }
 
   // forward: output[line] = input[line] · gain + offset
   // grad_gain = Σ_line grad_output[line] · input[line], grad_offset = Σ_line grad_output[line]
   void operator()(const ScaleAndShift& op) const {
-    const std::int64_t n = width(op.output);
+    const std::int64_t n = views.width(op.output);
     if (is_parameter(op.offset) && is_last_part()) sum_lines(op.output, n, op.offset);
     if (!is_parameter(op.gain) || part.index != 0) return;
     T* const gain = sum_of_all(op.gain);
     if (into(op.gain) == Into::replace) std::fill_n(gain, n, T{0});
-    const T* const input = read(op.input);
+    const T* const input = views.read(op.input);
     const T* const gradient = sent(op.output);
-    add_up(n_lines(op.output), n, gain, [&](std::int64_t at, std::int64_t count) {
+    add_up(views.n_lines(op.output), n, gain, [&](std::int64_t at, std::int64_t count) {
       return load_some<T>(input + at, count) * load_some<T>(gradient + at, count);
     });
   }
@@ -212,14 +202,14 @@ struct ParameterRunner : RowViews<T> {
   void sum_lines(TensorId tensor, std::int64_t n, TensorId parameter) const {
     T* const to = sum_of_all(parameter);
     if (into(parameter) == Into::replace) std::fill_n(to, n, T{0});
-    add_lines(n_batch() * this->per_row(tensor) / n, n, sent(tensor), to);
+    add_lines(views.n_batch() * views.per_row(tensor) / n, n, sent(tensor), to);
   }
   /// result = inputᵀ · gradient, for this part's share of the result's rows.
   void outer_product(TensorId input, const MatrixView<const T>& gradient, const MatrixView<T>& result,
                      Into how) const {
-    const Range some = share(width(input));
+    const Range some = share(views.width(input));
     if (some.count() == 0) return;
-    MatrixView<const T> left = transposed(lines(read(input), input));
+    MatrixView<const T> left = transposed(views.lines(views.read(input), input));
     left.data += some.begin, left.rows.count = some.count();
     MatrixView<T> to = result;
     to.data += result.rows.at(some.begin), to.rows.count = some.count();
@@ -232,7 +222,7 @@ struct ParameterRunner : RowViews<T> {
 template <class T>
 void run_backward_parameters(const Operation& operation, std::size_t index, Workspace<T>& workspace,
                              Part part) {
-  std::visit(ParameterRunner<T>(workspace, index, part), operation);
+  std::visit(ParameterRunner<T>{{workspace, {0, workspace.sizes().batch}}, index, part}, operation);
 }
 template void run_backward_parameters(const Operation&, std::size_t, Workspace<float>&, Part);
 template void run_backward_parameters(const Operation&, std::size_t, Workspace<double>&, Part);

@@ -1,5 +1,6 @@
-// An operation's tensors as pointers and matrices for some rows of the batch: what forward.cpp and
-// the two backward files share. Which matrix a product multiplies is said here once for both directions.
+// An operation's tensors as pointers and matrices for some rows of the batch: what the files of
+// forward and backward arithmetic share. Which matrix a product multiplies is said here once for both
+// directions.
 #pragma once
 
 #include "core/execute.h"
@@ -34,8 +35,6 @@ template <class T>
 struct RowViews {
   Workspace<T>& workspace;
   Rows rows;
-
-  RowViews(Workspace<T>& numbers, Rows some) : workspace(numbers), rows(some) {}
 
   const Shape& shape(TensorId tensor) const { return workspace.shape(tensor); }
   std::int64_t n_batch() const { return rows.end - rows.begin; }
