@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 20;
 constexpr int kCheckedSentences = 4000;
+constexpr int kFailedSentences = 100;  // after so many the kinds of failure are known
 /// Checking stops after so much work, however few sentences that was: a grammar of a usual size needs a
 /// hundredth.
 constexpr std::size_t kMostCheckWork = std::size_t{1} << 23;
@@ -28,12 +29,13 @@ void try_sentences(const grammar::Program& program, std::vector<Error>& errors) 
   Derivation derivation;
   Rng rng(0, "grammar check");
   std::size_t work = 0;
+  int n_failed = 0;
   for (int k = 0; k < kCheckedSentences && work < kMostCheckWork; ++k) {
     const Result<void> drawn = grammar::run(program, program.start, {}, rng, derivation, work);
     if (drawn) continue;
     if (std::find(errors.begin(), errors.end(), drawn.error()) == errors.end())
       errors.push_back(drawn.error());
-    if (errors.size() >= kMostProblems) return;
+    if (errors.size() >= kMostProblems || ++n_failed >= kFailedSentences) return;
   }
 }
 

@@ -15,6 +15,7 @@ void try_safetensors(std::string_view bytes);
 void try_config(std::string_view bytes);
 void try_vocabulary(std::string_view bytes);
 void try_token_batch(std::string_view bytes);
+void try_grammar(std::string_view bytes);
 void try_lesson(std::string_view bytes);
 void try_expression(std::string_view bytes);
 
@@ -32,7 +33,8 @@ struct Target {
 inline constexpr std::array kTargets = {
     Target{"safetensors", try_safetensors}, Target{"config", try_config},
     Target{"vocabulary", try_vocabulary},   Target{"token_batch", try_token_batch},
-    Target{"lesson", try_lesson},           Target{"expression", try_expression}};
+    Target{"grammar", try_grammar},         Target{"lesson", try_lesson},
+    Target{"expression", try_expression}};
 
 /// What a target may hold at any moment beyond the bytes given: what a value in memory takes more than the
 /// two characters that a file spends on it (64 KiB of "0,0,0,…" become 32,768 values of some 50 bytes, in the
