@@ -119,6 +119,14 @@ std::optional<std::size_t> Grammar::find_rule(std::string_view name) const {
   return static_cast<std::size_t>(found - rules.begin());
 }
 
+std::size_t Grammar::n_rules() const {
+  return program_->rules.size();
+}
+
+std::size_t Grammar::n_variables(std::size_t rule) const {
+  return program_->rules[rule].slots.size();
+}
+
 const std::string& Grammar::rule_name(std::size_t rule) const {
   return program_->rules[rule].name;
 }

@@ -110,7 +110,10 @@ class Grammar {
                     Derivation& into) const;
 
   std::optional<std::size_t> find_rule(std::string_view name) const;
+  std::size_t n_rules() const;
   const std::string& rule_name(std::size_t rule) const;
+  /// How many parameters, variables and labels the rule has.
+  std::size_t n_variables(std::size_t rule) const;
   /// A parameter, variable or label of the rule.
   std::optional<std::size_t> find_variable(std::size_t rule, std::string_view name) const;
   /// A text that the grammar or its tables contain, as a value.

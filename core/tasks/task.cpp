@@ -2,6 +2,8 @@
 
 #include "core/tasks/copying.h"
 #include "core/tasks/look_ups.h"
+#include "core/tasks/questions.h"
+#include "core/tasks/sentiment.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +13,7 @@ namespace headscope::core {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kNames = {"look-ups", "copying"};
+constexpr std::array<std::string_view, 4> kNames = {"look-ups", "copying", "sentiment", "questions"};
 
 std::string known_names() {
   std::string known;
@@ -46,9 +48,11 @@ std::span<const std::string_view> task_names() {
   return kNames;
 }
 
-Result<std::unique_ptr<const Task>> make_task(const TaskConfig& config, const std::filesystem::path&) {
+Result<std::unique_ptr<const Task>> make_task(const TaskConfig& config, const std::filesystem::path& assets) {
   if (config.name == "look-ups") return make_look_ups(config);
   if (config.name == "copying") return make_copying(config);
+  if (config.name == "sentiment") return make_sentiment(config, assets);
+  if (config.name == "questions") return make_questions(config, assets);
   return Error{
       .key = "task.unknown", .where = "", .values = {{"name", config.name}, {"known", known_names()}}};
 }
