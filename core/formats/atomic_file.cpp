@@ -87,9 +87,10 @@ int create_beside(const fs::path& target, fs::path& temporary) {
 }
 
 /// Fills, flushes and renames the temporary file. 0 or an errno; the caller removes what is left.
-int replace(Descriptor& file, const fs::path& temporary, const fs::path& target, std::string_view bytes) {
+int replace(Descriptor& file, const fs::path& temporary, const fs::path& target, std::string_view bytes,
+            Flush flush) {
   if (const int error = write_all(file.get(), bytes)) return error;
-  if (::fsync(file.get()) != 0) return errno;
+  if (flush == Flush::yes && ::fsync(file.get()) != 0) return errno;
   if (!file.close()) return errno;
   return ::rename(temporary.c_str(), target.c_str()) == 0 ? 0 : errno;
 }
@@ -134,7 +135,7 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit) try {
   return too_large(limit, path.string());
 }
 
-Result<void> write_file_atomically(const fs::path& path, std::string_view bytes) {
+Result<void> write_file_atomically(const fs::path& path, std::string_view bytes, Flush flush) {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return Error{"file.is_directory", path.string()};
@@ -150,12 +151,12 @@ Result<void> write_file_atomically(const fs::path& path, std::string_view bytes)
   Descriptor file(create_beside(target, temporary));
   if (!file.is_open()) return write_error(errno, path.string());
   if (exists) static_cast<void>(::fchmod(file.get(), status.st_mode & 07777));
-  if (const int error = replace(file, temporary, target, bytes)) {
+  if (const int error = replace(file, temporary, target, bytes, flush)) {
     file.close();
     ::unlink(temporary.c_str());
     return write_error(error, path.string());
   }
-  flush_directory(target.parent_path());
+  if (flush == Flush::yes) flush_directory(target.parent_path());
   return {};
 }
 

@@ -135,6 +135,44 @@ Result<Json> parse_json(std::string_view text, const std::string& where) {
   return builder.take(is_complete);
 }
 
+namespace {
+
+std::string format_value(std::nullptr_t) {
+  return "null";
+}
+std::string format_value(bool value) {
+  return value ? "true" : "false";
+}
+std::string format_value(std::int64_t value) {
+  return std::to_string(value);
+}
+/// With a point or an exponent: it is read as a double again.
+std::string format_value(double value) {
+  std::string text = format_number(value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+std::string format_value(const std::string& value) {
+  return quote_json(value);
+}
+std::string format_value(const JsonArray& array) {
+  std::string text = "[";
+  for (const Json& entry : array) text.append(text.size() > 1 ? ", " : "").append(format_json(entry));
+  return text + "]";
+}
+std::string format_value(const JsonObject& object) {
+  std::string text = "{";
+  for (const auto& [name, value] : object)
+    text.append(text.size() > 1 ? ", " : "").append(quote_json(name)).append(": ").append(format_json(value));
+  return text + "}";
+}
+
+}  // namespace
+
+std::string format_json(const Json& json) {
+  return std::visit([](const auto& value) { return format_value(value); }, json.value);
+}
+
 std::string format_list(std::span<const std::int64_t> numbers) {
   std::string text;
   for (const std::int64_t number : numbers)

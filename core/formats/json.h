@@ -27,11 +27,13 @@ struct Json {
   const std::string* text() const { return std::get_if<std::string>(&value); }
   const JsonArray* array() const { return std::get_if<JsonArray>(&value); }
   const JsonObject* object() const { return std::get_if<JsonObject>(&value); }
+  bool operator==(const Json&) const = default;
 };
 
 struct JsonMember {
   std::string name;
   Json value;
+  bool operator==(const JsonMember&) const = default;
 };
 
 /// The member of that name, or none. Looks at one after the other: for small objects.
@@ -42,6 +44,9 @@ const Json* find_member(const JsonObject& object, std::string_view key);
 /// than 64, more than 4 million values. Errors: json.syntax (line, column), json.duplicate_key (key),
 /// json.too_deep, json.too_large.
 Result<Json> parse_json(std::string_view text, const std::string& where);
+
+/// The value on one line, with a blank after each comma and colon. Precondition: finite numbers.
+std::string format_json(const Json& json);
 
 /// "[2,3]".
 std::string format_list(std::span<const std::int64_t> numbers);

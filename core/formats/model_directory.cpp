@@ -69,20 +69,6 @@ std::vector<Error> find_not_finite(const StoredTensors& tensors, const std::stri
   return warnings;
 }
 
-/// The vocabulary of `path`, of as many tokens as the configuration says; none where there is no such file.
-Result<std::optional<Vocabulary>> read_vocabulary(const fs::path& path, std::int64_t vocab_size) {
-  const Result<std::string> text = read_file(path, kMaxVocabularyBytes);
-  if (!text && text.error().key == "file.missing") return std::optional<Vocabulary>();
-  if (!text) return text.error();
-  Result<Vocabulary> vocabulary = Vocabulary::parse(*text, path.string());
-  if (!vocabulary) return vocabulary.error();
-  if (vocabulary->size() != vocab_size)
-    return Error{"vocabulary.size",
-                 path.string(),
-                 {{"size", std::to_string(vocabulary->size())}, {"expected", std::to_string(vocab_size)}}};
-  return std::optional(std::move(*vocabulary));
-}
-
 std::string format_vocabulary(const Vocabulary& vocabulary) {
   std::string text;
   for (const std::string& token : vocabulary.tokens())
@@ -106,6 +92,19 @@ Result<ModelConfig> read_config(const fs::path& path) {
   const Result<std::string> text = read_file(path, kMaxConfigBytes);
   if (!text) return text.error();
   return parse_config(*text, path.string());
+}
+
+Result<std::optional<Vocabulary>> read_vocabulary(const fs::path& path, std::int64_t vocab_size) {
+  const Result<std::string> text = read_file(path, kMaxVocabularyBytes);
+  if (!text && text.error().key == "file.missing") return std::optional<Vocabulary>();
+  if (!text) return text.error();
+  Result<Vocabulary> vocabulary = Vocabulary::parse(*text, path.string());
+  if (!vocabulary) return vocabulary.error();
+  if (vocabulary->size() != vocab_size)
+    return Error{"vocabulary.size",
+                 path.string(),
+                 {{"size", std::to_string(vocabulary->size())}, {"expected", std::to_string(vocab_size)}}};
+  return std::optional(std::move(*vocabulary));
 }
 
 Result<StoredModel> read_model_directory(const fs::path& directory) {

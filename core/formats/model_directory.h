@@ -43,6 +43,10 @@ Result<ModelConfig> read_config(const std::filesystem::path& path);
 /// config.json's text: parse_config() of it gives an equal configuration.
 std::string format_config(const ModelConfig& config);
 
+/// The vocabulary of a file, of as many tokens as the configuration says; none where there is no such file.
+/// Errors: those of read_file and Vocabulary::parse(), vocabulary.size.
+Result<std::optional<Vocabulary>> read_vocabulary(const std::filesystem::path& path, std::int64_t vocab_size);
+
 /// Writes the files, each atomically, into the directory (made where it is missing). Parameters come from the
 /// workspace, as F32. Without a vocabulary, a vocab.json or target_vocab.json that is there is removed: its
 /// words are another model's. Errors: those of make_folder() and write_file_atomically(). Preconditions: the

@@ -149,16 +149,24 @@ std::optional<Error> check_cover(const std::vector<Entry>& entries, std::uint64_
   return std::nullopt;
 }
 
-/// `__metadata__`: strings by name. Nothing in it is ours.
-std::optional<Error> check_metadata(const Json& json, const std::string& where) {
-  const JsonObject* object = json.object();
-  const auto is_text = [](const JsonMember& member) { return member.value.text() != nullptr; };
-  if (object && std::all_of(object->begin(), object->end(), is_text)) return std::nullopt;
-  return Error{"safetensors.metadata", where};
+/// `__metadata__`: strings by name.
+Result<Metadata> parse_metadata(const Json& json, const std::string& where) {
+  const Error error{"safetensors.metadata", where};
+  if (!json.object()) return error;
+  Metadata metadata;
+  for (const auto& [name, value] : *json.object()) {
+    if (!value.text()) return error;
+    metadata.emplace_back(name, *value.text());
+  }
+  return metadata;
 }
 
-Result<std::vector<Entry>> parse_header(std::string_view header, std::uint64_t n_data,
-                                        const std::string& where) {
+struct Header {
+  std::vector<Entry> entries;
+  Metadata metadata;
+};
+
+Result<Header> parse_header(std::string_view header, std::uint64_t n_data, const std::string& where) {
   // the format wants the brace first: no white space, no byte order mark
   if (!header.starts_with('{')) return Error{"safetensors.not_json", where};
   const Result<Json> json = parse_json(header, where);
@@ -168,19 +176,21 @@ Result<std::vector<Entry>> parse_header(std::string_view header, std::uint64_t n
     if (error.key == "json.duplicate_key") return Error{"safetensors.duplicate_name", where, error.values};
     return error;
   }
-  std::vector<Entry> entries;
+  Header parsed;
   for (const auto& [name, value] : *json->object()) {
     if (name == "__metadata__") {
-      if (std::optional<Error> error = check_metadata(value, where)) return std::move(*error);
+      Result<Metadata> metadata = parse_metadata(value, where);
+      if (!metadata) return metadata.error();
+      parsed.metadata = *std::move(metadata);
       continue;
     }
     Result<Entry> entry = parse_entry(name, value, where);
     if (!entry) return entry.error();
     if (std::optional<Error> error = check_extent(*entry, n_data, where)) return std::move(*error);
-    entries.push_back(std::move(*entry));
+    parsed.entries.push_back(std::move(*entry));
   }
-  if (std::optional<Error> error = check_cover(entries, n_data, where)) return std::move(*error);
-  return entries;
+  if (std::optional<Error> error = check_cover(parsed.entries, n_data, where)) return std::move(*error);
+  return parsed;
 }
 
 StoredTensor read_tensor(Entry entry, std::string_view data) {
@@ -209,7 +219,16 @@ class HeaderWriter {
     offset_ = end;
   }
   /// The file's bytes up to the data, with room for it.
-  std::string start_file() {
+  std::string start_file(const Metadata& metadata = {}) {
+    if (!metadata.empty()) {
+      header_.append(header_.empty() ? "{" : ",").append(R"("__metadata__":{)");
+      for (const auto& [name, value] : metadata)
+        header_.append(header_.ends_with('{') ? "" : ",")
+            .append(quote_json(name))
+            .append(":")
+            .append(quote_json(value));
+      header_.append("}");
+    }
     header_.append(header_.empty() ? "{}" : "}");
     header_.resize((header_.size() + 7) / 8 * 8, ' ');  // the data then starts on a multiple of 8
     std::string bytes;
@@ -232,7 +251,7 @@ void append_number(std::string& bytes, double value) {
 
 }  // namespace
 
-Result<StoredTensors> parse_safetensors(std::string_view bytes, const std::string& where) {
+Result<StoredFile> parse_safetensors_file(std::string_view bytes, const std::string& where) {
   if (bytes.size() < kLengthBytes)
     return Error{"safetensors.too_short", where, {{"bytes", std::to_string(bytes.size())}}};
   const auto n_header = little_endian<std::uint64_t>(bytes.data());
@@ -242,15 +261,21 @@ Result<StoredTensors> parse_safetensors(std::string_view bytes, const std::strin
                  where,
                  {{"length", std::to_string(n_header)}, {"bytes", std::to_string(bytes.size())}}};
   const std::string_view data = bytes.substr(static_cast<std::size_t>(n_header));
-  Result<std::vector<Entry>> entries =
+  Result<Header> header =
       parse_header(bytes.substr(0, static_cast<std::size_t>(n_header)), data.size(), where);
-  if (!entries) return entries.error();
-  StoredTensors tensors;
-  for (Entry& entry : *entries) {
+  if (!header) return header.error();
+  StoredFile file{.tensors = {}, .metadata = std::move(header->metadata), .data = data};
+  for (Entry& entry : header->entries) {
     std::string name = entry.name;
-    tensors.emplace(std::move(name), read_tensor(std::move(entry), data));
+    file.tensors.emplace(std::move(name), read_tensor(std::move(entry), data));
   }
-  return tensors;
+  return file;
+}
+
+Result<StoredTensors> parse_safetensors(std::string_view bytes, const std::string& where) {
+  Result<StoredFile> file = parse_safetensors_file(bytes, where);
+  if (!file) return file.error();
+  return std::move(file->tensors);
 }
 
 Result<StoredTensors> read_safetensors(const std::filesystem::path& path) {
@@ -276,7 +301,7 @@ std::string format_safetensors(const std::vector<std::pair<std::string, StoredTe
   return bytes;
 }
 
-std::string format_safetensors_views(std::span<const TensorView> tensors) {
+std::string format_safetensors_views(std::span<const TensorView> tensors, const Metadata& metadata) {
   HeaderWriter header;
   for (const TensorView& tensor : tensors)
     std::visit(
@@ -286,7 +311,7 @@ std::string format_safetensors_views(std::span<const TensorView> tensors) {
                      values.size());
         },
         tensor.values);
-  std::string bytes = header.start_file();
+  std::string bytes = header.start_file(metadata);
   for (const TensorView& tensor : tensors)
     std::visit(
         [&bytes](auto values) {

@@ -38,6 +38,17 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
 /// (bytes after the last tensor).
 Result<StoredTensors> read_safetensors(const std::filesystem::path& path);
 
+/// The strings of `__metadata__`, by name.
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+/// A file's tensors, its metadata, and the bytes of all numbers, within those that were parsed.
+struct StoredFile {
+  StoredTensors tensors;
+  Metadata metadata;
+  std::string_view data;
+};
+Result<StoredFile> parse_safetensors_file(std::string_view bytes, const std::string& where);
+
 /// The same from bytes in memory; `where` names them in errors.
 Result<StoredTensors> parse_safetensors(std::string_view bytes, const std::string& where);
 
@@ -52,7 +63,7 @@ struct TensorView {
 /// Preconditions: names are different, each tensor has as many values as its shape says.
 std::string format_safetensors(const std::vector<std::pair<std::string, StoredTensor>>& tensors);
 /// The same from views: takes the file's own bytes, and no copy of the numbers besides.
-std::string format_safetensors_views(std::span<const TensorView> tensors);
+std::string format_safetensors_views(std::span<const TensorView> tensors, const Metadata& metadata = {});
 
 /// format_safetensors() into a file, atomically. Errors: those of write_file_atomically().
 Result<void> write_safetensors(const std::filesystem::path& path,

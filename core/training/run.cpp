@@ -1,11 +1,8 @@
 #include "core/training/run.h"
 
-#include "core/formats/json.h"
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 namespace headscope::core {
@@ -28,6 +25,7 @@ Result<std::unique_ptr<Run>> Run::make_parts(RunConfig config, std::optional<Run
         Evaluator::make(*run->task_, run->config().model, run->config().n_held_out, options.intervene);
     if (!evaluator) return evaluator.error();
     run->evaluator_.emplace(*std::move(evaluator));
+    run->evaluation_form_ = run->evaluator_->evaluate(run->trainer_->training().workspace().parameters());
   }
   return run;
 }
@@ -37,15 +35,12 @@ Result<std::unique_ptr<Run>> Run::make(RunConfig config, const Options& options)
   if (!run) return run;
   Run& made = **run;
   made.keep_checkpoint(History::Keep::pinned);
-  if (made.evaluator_)
-    made.series_.push_back(
-        {.step = 0,
-         .evaluation = made.evaluator_->evaluate(made.trainer_->training().workspace().parameters())});
+  if (made.evaluator_) made.series_.push_back({.step = 0, .evaluation = made.evaluation_form_});
+  made.judge();
   return run;
 }
 
 Result<std::unique_ptr<Run>> Run::resume(RunConfig config, RunPast past, const Options& options) {
-  const std::int64_t step = past.checkpoints.back().step;
   const bool is_adamw = config.optimiser.kind == OptimiserKind::adamw;
   Result<Graph> graph = build_graph(config.model, "");
   if (!graph) return graph.error();
@@ -60,8 +55,6 @@ Result<std::unique_ptr<Run>> Run::resume(RunConfig config, RunPast past, const O
   if (!run) return run;
   Run& made = **run;
   if (Result<void> set = made.trainer_->set_events(std::move(past.events)); !set) return set.error();
-  made.series_ = std::move(past.series);
-  std::erase_if(made.series_, [step](const SeriesRow& row) { return row.step > step; });
   for (TrainState& state : past.checkpoints) {
     const bool has_event = std::ranges::any_of(
         made.trainer_->events(), [&state](const Event& event) { return event.step == state.step + 1; });
@@ -77,9 +70,8 @@ const Evaluation* Run::evaluation() const {
   return newest == series_.rend() ? nullptr : &*newest->evaluation;
 }
 
-std::optional<StopReason> Run::stop_reason() const {
+void Run::judge() {
   const StopConfig& stop = config().stop;
-  if (trainer_->step() >= stop.n_steps) return StopReason::steps;
   // events that wait for a later step are none yet
   std::int64_t first = 0;
   for (const Event& event : trainer_->events())
@@ -93,9 +85,11 @@ std::optional<StopReason> Run::stop_reason() const {
     n_without = newest->loss < best ? 0 : n_without + 1;
     best = std::min(best, newest->loss);
   }
-  if (newest && stop.target_score && newest->score >= *stop.target_score) return StopReason::target_score;
-  if (stop.plateau > 0 && n_without >= stop.plateau) return StopReason::plateau;
-  return std::nullopt;
+  judged_.reset();
+  if (newest && stop.target_score && newest->score >= *stop.target_score)
+    judged_ = StopReason::target_score;
+  else if (stop.plateau > 0 && n_without >= stop.plateau)
+    judged_ = StopReason::plateau;
 }
 
 Result<void> Run::run_step() {
@@ -104,8 +98,10 @@ Result<void> Run::run_step() {
   const std::int64_t step = trainer_->step();
   SeriesRow& row = series_.emplace_back(SeriesRow{.step = step, .report = *report});
   const bool is_last = step == config().stop.n_steps;
-  if (evaluator_ && (step % config().evaluate_every == 0 || is_last))
+  if (evaluator_ && (step % config().evaluate_every == 0 || is_last)) {
     row.evaluation = evaluator_->evaluate(trainer_->training().workspace().parameters());
+    judge();
+  }
   if (history_.is_due(step)) keep_checkpoint(History::Keep::evenly);
   return {};
 }
@@ -125,6 +121,7 @@ Result<std::int64_t> Run::run_for(double seconds) {
 Result<void> Run::change(const Change& change) {
   if (Result<void> changed = trainer_->change(change); !changed) return changed;
   keep_checkpoint(History::Keep::pinned);  // the state is that before the event
+  judge();
   if (replayer_) return replayer_->set_events(trainer_->events());
   return {};
 }
@@ -156,43 +153,10 @@ Result<void> Run::go_back_to(std::int64_t step) {
   if (Result<void> set = trainer_->set_events(std::move(events)); !set) return set;
   if (Result<void> set = replayer_->set_events(trainer_->events()); !set) return set;
   history_.forget_after(step);
+  returns_.push_back(step);
   std::erase_if(series_, [step](const SeriesRow& row) { return row.step > step; });
+  judge();
   return {};
-}
-
-std::string format_series(const Run& run) {
-  std::string text = "step,loss,gradient_norm,rate";
-  const Evaluation* shape = run.evaluation();  // every evaluation of a run has the same columns
-  std::size_t n_columns = 0;
-  if (const Evaluator* evaluator = run.evaluator(); evaluator && shape) {
-    text += ",held_out_loss,held_out_score";
-    n_columns = 2;
-    for (const RelationMass& mass : shape->masses) {
-      std::string attention = evaluator->graph().spec(mass.weights).name;
-      attention.resize(attention.rfind('.'));
-      for (std::size_t head = 0; head < mass.heads.size(); ++head, ++n_columns)
-        text += "," + run.trainer().task()->relations()[static_cast<std::size_t>(mass.relation)].name + ":" +
-                attention + ":" + std::to_string(head);
-    }
-  }
-  text += "\n";
-  for (const SeriesRow& row : run.series()) {
-    text += std::to_string(row.step);
-    if (row.step == 0)
-      text += ",,,";
-    else
-      text += "," + format_number(row.report.loss) + "," + format_number(row.report.gradient_norm) + "," +
-              format_number(row.report.rate);
-    if (row.evaluation) {
-      text += "," + format_number(row.evaluation->loss) + "," + format_number(row.evaluation->score);
-      for (const RelationMass& mass : row.evaluation->masses)
-        for (const double head : mass.heads) text += "," + format_number(head);
-    } else {
-      text.append(n_columns, ',');
-    }
-    text += "\n";
-  }
-  return text;
 }
 
 }  // namespace headscope::core

@@ -17,7 +17,7 @@ namespace {
 /// The keys in the core's sources, by the families that errors belong to.
 std::set<std::string> error_keys() {
   static constexpr const char* kKey =
-      R"key("((batch|config|edit|file|grammar|history|json|model|optimiser|run|safetensors|session|task|text|train|training|vocabulary)\.[a-z_]+)")key";
+      R"key("((batch|checkpoint|config|edit|file|grammar|history|json|model|optimiser|run|safetensors|session|task|text|train|training|vocabulary)\.[a-z_]+)")key";
   const std::regex pattern(kKey);
   std::set<std::string> keys;
   for (const fs::directory_entry& file :
@@ -27,7 +27,8 @@ std::set<std::string> error_keys() {
     for (std::sregex_iterator match(source.begin(), source.end(), pattern), end; match != end; ++match)
       keys.insert((*match)[1]);
   }
-  for (const char* file_name : {"config.json", "model.safetensors", "run.json", "history.csv"}) keys.erase(file_name);
+  for (const char* file_name : {"config.json", "model.safetensors", "run.json", "history.csv"})
+    keys.erase(file_name);
   return keys;
 }
 

@@ -174,11 +174,12 @@ TEST_CASE("a run taken up at any checkpoint gives the bits of one that never sto
   std::vector<TrainState> checkpoints;
   for (const auto& [step, state] : run->history().checkpoints()) {
     checkpoints.push_back(state);
-    RunPast past{.checkpoints = checkpoints, .events = run->trainer().events(), .series = run->series()};
+    RunPast past{.checkpoints = checkpoints, .events = run->trainer().events()};
     Result<std::unique_ptr<Run>> resumed =
         Run::resume(look_up_run(), std::move(past), {.n_threads = 1 + static_cast<int>(step) % 3});
     REQUIRE(resumed);
     CHECK((*resumed)->trainer().step() == step);
+    REQUIRE((*resumed)->take_series(format_series(*run), "history.csv"));
     CHECK((*resumed)->series().back().step == step);
     run_to(**resumed, 60);
     CHECK(same_state((*resumed)->trainer().state(), run->trainer().state()));
@@ -189,6 +190,36 @@ TEST_CASE("a run taken up at any checkpoint gives the bits of one that never sto
   const Result<std::unique_ptr<Run>> refused = Run::resume(look_up_run(), {.checkpoints = checkpoints}, {});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().key == "train.past_size");
+}
+
+TEST_CASE("a series that is not this run's is refused, and names the line", "[core][run]") {
+  const auto run = make_run(look_up_run());
+  run_to(*run, 25);
+  const std::string csv = format_series(*run);
+  const auto line_of_refusal = [&](const std::string& text) {
+    const Result<void> taken = run->take_series(text, "history.csv");
+    if (taken) return std::string();
+    CHECK(taken.error().key == "run.series");
+    return value_of(taken.error(), "line");
+  };
+  CHECK(line_of_refusal(csv) == "");
+  CHECK(format_series(*run) == csv);
+  CHECK(line_of_refusal("") == "1");
+  CHECK(line_of_refusal("step,loss\n") == "1");
+  for (std::size_t length = 0; length < csv.size(); length += 13)
+    CHECK((csv[length - (length > 0 ? 1 : 0)] == '\n' || line_of_refusal(csv.substr(0, length)) != ""));
+  const std::size_t third = csv.find("\n2,") + 1;
+  const auto replaced = [&](const std::string& cells) {
+    std::string text = csv;
+    return text.replace(third, 2, cells);
+  };
+  CHECK(line_of_refusal(replaced("x,")) == "4");
+  CHECK(line_of_refusal(replaced("1,")) == "4");  // twice
+  CHECK(line_of_refusal(replaced("-2,")) == "4");
+  CHECK(line_of_refusal(replaced("2,nan,")) == "4");
+  CHECK(line_of_refusal(replaced("99999999999999999999,")) == "4");
+  CHECK(line_of_refusal(replaced("")) == "4");
+  CHECK(line_of_refusal(csv) == "");
 }
 
 TEST_CASE("a run needs one source of examples", "[core][run]") {
