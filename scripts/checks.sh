@@ -46,6 +46,12 @@ check_sanitized() {
   run_tests asan-ubsan -L '^quick$' || exit 1
 }
 
+check_threads() {
+  stage "the tests that start threads, under ThreadSanitizer"
+  build tsan "build test" training_tests
+  "$root/build/tsan/bin/training_tests" "[threads]" >&2 || exit 1
+}
+
 # check_variants ARGUMENTS…: the vectors are the compiler's, so each width is another program. The arguments may choose
 # no test of these.
 check_variants() {

@@ -37,7 +37,8 @@ void run_with_changes(Trainer& trainer, std::int64_t step, const std::vector<Eve
   }
 }
 
-TEST_CASE("a run gives the same bits on 1, 2 and 3 threads, with changes of every kind", "[core][trainer]") {
+TEST_CASE("a run gives the same bits on 1, 2 and 3 threads, with changes of every kind",
+          "[core][trainer][threads]") {
   const CountingTask task;
   const auto alone = make_trainer(counting_run(), &task);
   run_with_changes(*alone, 40, every_event());
