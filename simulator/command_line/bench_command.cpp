@@ -3,10 +3,12 @@
 #include "simulator/command_line/commands.h"
 #include "simulator/terminal/text_layout.h"
 
+#include <cstdint>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::simulator {
@@ -25,6 +27,18 @@ std::string digits(double number, int decimals) {
   return text.str();
 }
 
+/// What was trained: its keys are optional for who reads this.
+std::string config_json(const core::BenchmarkSize& size) {
+  const std::pair<const char*, std::int64_t> members[] = {
+      {"d_model", size.d_model},   {"n_heads", size.n_heads},   {"d_ff", size.d_ff},
+      {"n_layers", size.n_layers}, {"n_tokens", size.n_tokens}, {"n_batch", size.n_batch},
+      {"n_vocab", size.n_vocab}};
+  std::string text;
+  for (const auto& [key, value] : members)
+    text += (text.empty() ? "{\"" : ", \"") + std::string(key) + "\": " + std::to_string(value);
+  return text + "}";
+}
+
 std::string json(double peak, const std::vector<Measured>& all) {
   std::string text = "{\"fma_peak_gflops\": " + digits(peak, 1) + ", \"runs\": [";
   for (std::size_t place = 0; place < all.size(); ++place) {
@@ -35,7 +49,8 @@ std::string json(double peak, const std::vector<Measured>& all) {
             ", \"gflops\": " + digits(measured.run.gflops, 2) +
             ", \"peak_share\": " + digits(measured.run.gflops / peak, 4) +
             ", \"steps\": " + std::to_string(measured.run.n_steps) +
-            ", \"watching_share\": " + digits(measured.watching, 4) + "}";
+            ", \"watching_share\": " + digits(measured.watching, 4) +
+            ", \"config\": " + config_json(measured.size) + "}";
   }
   return text + "]}\n";
 }

@@ -106,7 +106,7 @@ struct TrainCommand {
 enum class BenchSize : std::uint8_t { small, medium, large };  // S, M, L of docs/model-format.md, section 5
 struct BenchCommand {
   std::optional<BenchSize> size;  // none: all three
-  std::optional<int> n_threads;   // none: 1, and then all that the machine has
+  std::optional<int> n_threads;   // none: 1, then 2
   double seconds = 5;             // for each measurement
   OutputFormat format = OutputFormat::text;
 };

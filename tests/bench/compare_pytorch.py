@@ -18,12 +18,6 @@ import subprocess
 import sys
 import time
 
-SIZES = {
-    "S": dict(d_model=32, n_heads=4, d_ff=64, n_layers=1, n_tokens=12, n_batch=16, n_vocab=64),
-    "M": dict(d_model=64, n_heads=4, d_ff=256, n_layers=2, n_tokens=32, n_batch=32, n_vocab=256),
-    "L": dict(d_model=256, n_heads=8, d_ff=1024, n_layers=4, n_tokens=128, n_batch=16, n_vocab=1024),
-}
-
 
 def core_type():
     """The name of OpenBLAS's kernels for this processor."""
@@ -32,14 +26,14 @@ def core_type():
     return "SkylakeX" if "avx512f" in flags else "Haswell" if "avx2" in flags else None
 
 
-def torch_worker(size, n_threads, seconds, foreach):
+def torch_worker(config, n_threads, seconds, foreach):
     """Median milliseconds of a step. Runs in a process of its own, whose environment set the threads."""
     import torch
     import torch.nn.functional as F
 
     torch.set_num_threads(n_threads)
     torch.manual_seed(1)
-    s = argparse.Namespace(**SIZES[size])
+    s = argparse.Namespace(**config)
     d_head = s.d_model // s.n_heads
 
     def parameter(*shape, deviation):
@@ -95,22 +89,23 @@ def torch_worker(size, n_threads, seconds, foreach):
     print(json.dumps(statistics.median(times) * 1e3))
 
 
-def time_torch(size, n_threads, seconds, foreach, blas_threads):
+def time_torch(config, n_threads, seconds, foreach, blas_threads):
     environment = dict(os.environ, OMP_NUM_THREADS=str(n_threads), OPENBLAS_NUM_THREADS=str(blas_threads),
                        OMP_WAIT_POLICY="passive")
     if core_type():
         environment["OPENBLAS_CORETYPE"] = core_type()
-    out = subprocess.run([sys.executable, __file__, "--worker", size, str(n_threads), str(seconds), str(int(foreach))],
+    out = subprocess.run([sys.executable, __file__, "--worker", json.dumps(config), str(n_threads), str(seconds),
+                          str(int(foreach))],
                          env=environment, check=True, capture_output=True, text=True).stdout
     return json.loads(out)
 
 
 def time_headscope(program, size, n_threads, seconds):
+    """Milliseconds of a step, its share of the peak, and the sizes that PyTorch must take, too."""
     out = subprocess.run([program, "bench", "--size", size, "--threads", str(n_threads), "--seconds", str(seconds),
                           "--json"], check=True, capture_output=True, text=True).stdout
-    answer = json.loads(out)
-    run = answer["runs"][0]
-    return run["ms_per_step"], run["peak_share"]
+    run = json.loads(out)["runs"][0]
+    return run["ms_per_step"], run["peak_share"], run["config"]
 
 
 def main():
@@ -124,8 +119,8 @@ def main():
     parser.add_argument("--worker", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        size, n_threads, seconds, foreach = arguments.worker
-        return torch_worker(size, int(n_threads), float(seconds), foreach == "1")
+        config, n_threads, seconds, foreach = arguments.worker
+        return torch_worker(json.loads(config), int(n_threads), float(seconds), foreach == "1")
 
     print("medians of %d rounds; OpenBLAS kernels: %s" % (arguments.rounds, core_type() or "its own choice"))
     print("size threads  headscope ms (of peak)   PyTorch ms (best setting)            ratio")
@@ -134,11 +129,11 @@ def main():
             settings = [(foreach, blas) for foreach in (True, False) for blas in sorted({1, n_threads})]
             ours, shares, theirs = [], [], {setting: [] for setting in settings}
             for _ in range(arguments.rounds):
-                ms, share = time_headscope(arguments.headscope, size, n_threads, arguments.seconds)
+                ms, share, config = time_headscope(arguments.headscope, size, n_threads, arguments.seconds)
                 ours.append(ms)
                 shares.append(share)
                 for foreach, blas in settings:
-                    theirs[foreach, blas].append(time_torch(size, n_threads, arguments.seconds, foreach, blas))
+                    theirs[foreach, blas].append(time_torch(config, n_threads, arguments.seconds, foreach, blas))
             best = min(settings, key=lambda setting: statistics.median(theirs[setting]))
             mine, peer = statistics.median(ours), statistics.median(theirs[best])
             print("%-4s %-7d  %-9.3f (%4.1f %%)       %-9.3f (foreach %s, BLAS threads %d)   %.2f" %
