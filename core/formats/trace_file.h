@@ -5,7 +5,9 @@
 #include "core/result.h"
 #include "core/trace.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,19 @@ namespace headscope::core {
 /// there. Inputs and the parameters themselves are not among them. The views hold while the workspace does.
 template <class T>
 std::vector<TensorView> traced_tensors(const Trace<T>& trace);
+
+/// Numbers of a trace that are not finite, those apart where a mask put -∞.
+struct NotFinite {
+  std::string name;            // of the first tensor that has one, as the file names it
+  Cell cell;                   // its first
+  std::int64_t n_numbers = 0;  // in all tensors
+  std::int64_t n_tensors = 0;
+};
+
+/// Looks through traced_tensors(), in their order, a tensor with several names once; none where all are
+/// finite.
+template <class T>
+std::optional<NotFinite> find_not_finite(const Trace<T>& trace);
 
 /// Writes them as safetensors, F32 for float and F64 for double; docs/model-format.md, section 3, names them.
 /// Errors: those of write_safetensors_views().

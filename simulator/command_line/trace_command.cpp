@@ -1,10 +1,12 @@
 // headscope trace: a forward pass, and on request the backward pass, into a file.
 #include "core/formats/trace_file.h"
 #include "core/printable.h"
+#include "simulator/command_line/cell_argument.h"
 #include "simulator/command_line/commands.h"
 #include "simulator/command_line/model_run.h"
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -15,6 +17,13 @@ template <class T>
 core::Result<void> write(const core::Trace<T>& trace, const ModelAndBatch& loaded,
                          const TraceCommand& command, const CommandContext& context) {
   if (core::Result<void> written = core::write_trace(command.out, trace); !written) return written;
+  if (const std::optional<core::NotFinite> bad = core::find_not_finite(trace))
+    context.errors << context.text.text("command.trace.not_finite",
+                                        {{"name", bad->name},
+                                         {"cell", index_list(bad->cell, bad->cell.rank())},
+                                         {"count", std::to_string(bad->n_numbers)},
+                                         {"tensors", std::to_string(bad->n_tensors)}})
+                   << "\n";
   const core::Sizes& sizes = loaded.batch.sizes;
   context.out << context.text.text("command.trace.done",
                                    {{"count", std::to_string(core::traced_tensors(trace).size())},

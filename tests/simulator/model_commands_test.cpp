@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <fstream>
@@ -29,6 +31,7 @@ TEST_CASE("a trace with --backward holds every gradient of the format", "[simula
         {"trace", "--model", model, "--batch", model + "/batch.tokens.json", "--backward", "--out", out});
     INFO(name << ": " << ran.errors);
     REQUIRE(ran.status == 0);
+    CHECK(ran.errors.empty());  // no warning: -∞ where a mask put it is no fault
     const core::Result<core::StoredTensors> traced = core::read_safetensors(out);
     const core::Result<core::StoredTensors> expected =
         core::read_safetensors(model + "/expected.safetensors");
@@ -40,6 +43,46 @@ TEST_CASE("a trace with --backward holds every gradient of the format", "[simula
       CHECK(traced->at(tensor).shape == numbers.shape);
     }
   }
+}
+
+TEST_CASE("a trace warns once of numbers that are not finite, whatever made them",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string batch = kGolden + "/batch.tokens.json", out = (scratch / "t.safetensors").string();
+  const auto warning = [&](std::vector<std::string> more) {
+    const std::vector<std::string> trace{"trace", "--model", kGolden, "--batch", batch, "--out", out};
+    more.insert(more.begin(), trace.begin(), trace.end());
+    const Ran ran = run_program(more);
+    CHECK(ran.status == 0);
+    CHECK_THAT(ran.out, Contains(out));
+    CHECK(lines_of(ran.errors).size() == 1);
+    return ran.errors;
+  };
+  // how many numbers and tensors of the file a reader finds not finite, masks apart
+  const auto count_bad = [&] {
+    const core::Result<core::StoredTensors> traced = core::read_safetensors(out);
+    REQUIRE(traced);
+    std::size_t n_numbers = 0, n_tensors = 0;
+    for (const auto& [name, tensor] : *traced) {
+      const bool is_masked = name.find("masked_scores") != std::string::npos && name.find("grad.") != 0;
+      const auto n_bad = std::count_if(tensor.values.begin(), tensor.values.end(), [&](double value) {
+        return std::isnan(value) || (std::isinf(value) && !(is_masked && value < 0));
+      });
+      n_numbers += static_cast<std::size_t>(n_bad);
+      n_tensors += n_bad > 0 ? 1 : 0;
+    }
+    return "(numbers: " + std::to_string(n_numbers) + ", tensors: " + std::to_string(n_tensors) + ")";
+  };
+  // one query and one key so large that their product overflows
+  const std::string attention = "decoder.block0.self_attention";
+  std::vector<std::string> set{"--set", attention + ".queries:0,1,2,0=1e20", "--set",
+                               attention + ".keys:0,1,1,0=1e20"};
+  const std::string forward = warning(set), n_forward = count_bad();
+  CHECK_THAT(forward, Contains(kScores + "[0,1,2,1]") && Contains(n_forward));
+  set.emplace_back("--backward");
+  const std::string both = warning(set);
+  CHECK_THAT(both, Contains(kScores + "[0,1,2,1]") && Contains(count_bad()));
+  CHECK(count_bad() != n_forward);
 }
 
 TEST_CASE("without anything to predict a trace ends at the probabilities, and a gradient is refused",
