@@ -40,7 +40,8 @@ Result<void> validate(const OptimiserConfig& config, const std::string& where);
 /// The rate of a step, from 1. Warm-up: rate · step / warm_up while step < warm_up. Cosine (Loshchilov and
 /// Hutter 2017, equation 5): final + (rate - final) · (1 + cos(π · progress)) / 2, progress rising from 0 at
 /// warm_up to 1 at total_steps. Linear: final + (rate - final) · (1 - progress), progress rising from 0 at
-/// decay_from · total_steps. final = final_share · rate, kept after total_steps.
+/// decay_from · total_steps. final = final_share · rate, reached at the step
+/// total_steps and kept after it: with final_share 0 the last step moves the moments and no parameter.
 double rate_at(const OptimiserConfig& config, std::int64_t step);
 
 /// What one update does to every number, apart from that number's own gradient and moments.
