@@ -90,6 +90,9 @@ struct Inputs {
 };
 Inputs find_inputs(const Graph& graph);
 
+/// The largest deviation that a person may ask for: numbers stay far from single precision's end.
+inline constexpr double kLargestDeviation = 1000;
+
 /// Draws every parameter from its own stream of `seed`: matrices N(0, 1/fan_in), embeddings (of tokens,
 /// positions, token types) N(0, embedding_deviation²); biases, offsets and relative biases are 0, gains 1.
 /// Float and double get the same numbers up to rounding.

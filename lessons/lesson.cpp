@@ -16,7 +16,6 @@
 namespace headscope::lessons {
 namespace {
 
-constexpr double kLargestDeviation = 1000;  // numbers stay far from single precision's end
 
 /// Reads a block's TOML, or reports its syntax error.
 std::optional<TomlNode> parse_block(const FencedBlock& block, const std::string& file, Problems& problems) {
@@ -84,9 +83,9 @@ void read_model(const TomlNode& node, const std::string& file, const std::filesy
   config.tokenizer =
       core::TokenizerConfig{.kind = "word", .lower_case = reader.truth("lower_case").value_or(false)};
   const double deviation = reader.number("embedding_deviation", 1.0);
-  if (!(deviation >= 0 && deviation <= kLargestDeviation))
+  if (!(deviation >= 0 && deviation <= core::kLargestDeviation))
     reader.problem(node.line, 1, "lesson.embedding_deviation",
-                   {{"highest", std::to_string(static_cast<int>(kLargestDeviation))}});
+                   {{"highest", std::to_string(static_cast<int>(core::kLargestDeviation))}});
   lesson.model.embedding_deviation = deviation;
   const std::int64_t seed = reader.whole("seed", 0, Presence::required);
   if (seed < 0) reader.problem(node.line, 1, "lesson.seed");

@@ -100,6 +100,12 @@ bool is_temperature(double number) {
   return number >= 1e-6 && number <= 1e6;
 }
 
+bool is_deviation(double number) {
+  return number >= 0 && number <= core::kLargestDeviation;
+}
+std::string deviations() {
+  return "0 … " + std::to_string(static_cast<int>(core::kLargestDeviation));
+}
 bool is_positive(double number) {
   return number > 0;
 }
@@ -249,6 +255,7 @@ core::Result<Command> explain_command(const Typed& typed) {
     return needs(*option, "--update");
   const core::Result<core::OptimiserConfig> optimiser = optimiser_config(typed);
   if (!optimiser) return optimiser.error();
+  if (const core::Result<void> checked = core::validate(*optimiser, ""); !checked) return checked.error();
   ExplainCommand command{.input = *std::move(input), .tensor = *typed.tensor, .cell = *typed.cell};
   command.asked = typed.update ? Asked::update : typed.gradient ? Asked::gradient : Asked::value;
   command.is_checked = typed.check;
@@ -291,7 +298,7 @@ core::Result<Command> train_command(const Typed& typed) {
   reader.whole<int>("--threads", typed.threads, 1, kMostThreads, command.n_threads);
   command.has_equal_heads = typed.equal_heads;
   command.frozen = typed.freeze;
-  reader.real("--head-noise", typed.head_noise, "0, 0.001 …", is_not_negative, command.head_noise);
+  reader.real("--head-noise", typed.head_noise, deviations(), is_deviation, command.head_noise);
   read_interventions(reader, typed, command.interventions);
   if (reader.error()) return *reader.error();
   if (typed.head_noise && !typed.equal_heads) return needs("--head-noise", "--equal-heads");
@@ -312,7 +319,7 @@ core::Result<Command> model_new_command(const Typed& typed) {
   Reader reader;
   reader.whole<std::uint64_t>("--seed", typed.seed, 0, std::numeric_limits<std::uint64_t>::max(),
                               command.seed);
-  reader.real("--embedding-deviation", typed.embedding_deviation, "0, 0.02, 1 …", is_not_negative,
+  reader.real("--embedding-deviation", typed.embedding_deviation, deviations(), is_deviation,
               command.embedding_deviation);
   if (reader.error()) return *reader.error();
   return Command(std::move(command));

@@ -135,7 +135,8 @@ TEST_CASE("training refuses what the model has not", "[simulator][command_line]"
   refused({"--freeze", kAttention + ".scores"}, {"--freeze", kAttention + ".scores", "not learned"});
   refused({"--freeze="}, {"--freeze"});
   refused({"--head-noise", "0.1"}, {"--head-noise", "--equal-heads"});
-  refused({"--equal-heads", "--head-noise", "-1"}, {"--head-noise", "-1"});
+  for (const char* noise : {"-1", "1001", "1e39", "nan"})
+    refused({"--equal-heads", "--head-noise", noise}, {"--head-noise", noise, "0 … 1000"});
   refused({"--zero-head", kAttention + ":99"}, {"99"});
   refused({"--set", "probabilities:0,0,0=1"}, {"probabilities", "logits"});
   refused({"--lr", "2", "--weight-decay", "0.6"}, {"rate 2", "weight decay 0.6"});
@@ -237,7 +238,9 @@ TEST_CASE("a drawn model is its seed's, and its embeddings have the deviation th
   refused({"--lesson", kLesson, "--seed", "1"}, {"--seed", "--config"});
   refused({"--lesson", kLesson, "--embedding-deviation", "1"}, {"--embedding-deviation", "--config"});
   refused({"--config", config, "--seed", "-1"}, {"--seed", "-1"});
-  refused({"--config", config, "--embedding-deviation", "-1"}, {"--embedding-deviation", "-1"});
+  for (const char* deviation : {"-1", "1001", "1e39", "nan"})
+    refused({"--config", config, "--embedding-deviation", deviation},
+            {"--embedding-deviation", deviation, "0 … 1000"});
   refused({"--config", (scratch / "none.json").string()}, {"none.json"});
   refused({"--config="}, {"--config"});
 }
