@@ -60,11 +60,10 @@ std::optional<NotFinite> find_not_finite(const Trace<T>& trace) {
     ++found->n_tensors;
   };
   for (const auto& [name, tensor] : graph.names())
-    if (name == graph.spec(tensor).name && graph.spec(tensor).role == Role::activation &&
-        trace.is_computed(tensor))
+    if (graph.spec(tensor).role == Role::activation && trace.is_computed(tensor))
       look(name, tensor, trace.workspace().values(tensor), is_masked(graph, tensor));
   for (const auto& [name, tensor] : graph.names())
-    if (name == graph.spec(tensor).name && has_whole_gradient(trace, tensor))
+    if (graph.spec(tensor).role != Role::input && has_whole_gradient(trace, tensor))
       look("grad." + name, tensor, trace.workspace().gradients(tensor), false);
   return found;
 }

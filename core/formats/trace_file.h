@@ -27,8 +27,7 @@ struct NotFinite {
   std::int64_t n_tensors = 0;
 };
 
-/// Looks through traced_tensors(), in their order, a tensor with several names once; none where all are
-/// finite.
+/// Looks through traced_tensors(), in their order, under every name; none where all are finite.
 template <class T>
 std::optional<NotFinite> find_not_finite(const Trace<T>& trace);
 

@@ -205,10 +205,10 @@ TEST_CASE("an update is explained down to its moments", "[simulator][command_lin
   CHECK(sgd.status == 0);
   CHECK_THAT(sgd.out, Contains("∂w_query[0,0,0]") && Contains("before(w_query[0,0,0])") && !Contains("v("));
   check_refused(update(kScores, "0,0,0,0", {}), {kScores, "not updated"});
-  for (const auto& [option, value, name] :
+  for (const auto& [option, too_large, name] :
        {std::array{"--lr", "1e39", "rate"}, std::array{"--weight-decay", "1e39", "weight_decay"},
         std::array{"--clip", "1e39", "clip_norm"}})
-    check_refused(update(w_query, "0,0,0", {option, value}), {name, "1e+39"});
+    check_refused(update(w_query, "0,0,0", {option, too_large}), {name, "1e+39"});
 }
 
 TEST_CASE("steps are listed in their order, and a cell is seen as it is at each",
