@@ -4,6 +4,7 @@
 #include "core/tasks/look_ups.h"
 #include "core/tasks/questions.h"
 #include "core/tasks/sentiment.h"
+#include "core/tasks/translation.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,8 @@ namespace headscope::core {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"look-ups", "copying", "sentiment", "questions"};
+constexpr std::array<std::string_view, 5> kNames = {"look-ups", "copying", "translation", "sentiment",
+                                                    "questions"};
 
 std::string known_names() {
   std::string known;
@@ -51,6 +53,7 @@ std::span<const std::string_view> task_names() {
 Result<std::unique_ptr<const Task>> make_task(const TaskConfig& config, const std::filesystem::path& assets) {
   if (config.name == "look-ups") return make_look_ups(config);
   if (config.name == "copying") return make_copying(config);
+  if (config.name == "translation") return make_translation(config, assets);
   if (config.name == "sentiment") return make_sentiment(config, assets);
   if (config.name == "questions") return make_questions(config, assets);
   return Error{
