@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::core::test {
@@ -59,6 +61,17 @@ inline std::map<std::string, Row> read_words(const std::string& task, const std:
     if (!words.emplace(word, std::move(row)).second) throw std::runtime_error(file + ": " + word + " twice");
   }
   return words;
+}
+
+/// How many words of those tables' columns a vocabulary has.
+template <class Vocabulary>
+std::size_t count_words(const Vocabulary& vocabulary, const std::string& task,
+                        const std::vector<std::pair<std::string, std::string>>& columns) {
+  std::set<std::string> words;
+  for (const auto& [file, column] : columns)
+    for (const Row& row : read_rows(task, file))
+      if (vocabulary.find(row.at(column))) words.insert(row.at(column));
+  return words.size();
 }
 
 /// A link by its relation's name, to compare what two sides think.

@@ -186,6 +186,15 @@ TEST_CASE("a reader finds the same answer to every question", "[core][tasks]") {
   }
 }
 
+TEST_CASE("full question answering has 300 content words or more", "[core][tasks]") {
+  CHECK(test::count_words(task_of("full", "where")->vocabulary(), "questions",
+                          {{"things.tsv", "word"},
+                           {"spots.tsv", "place"},
+                           {"adjectives.tsv", "word"},
+                           {"people.tsv", "word"},
+                           {"verbs.tsv", "past"}}) >= 300);
+}
+
 TEST_CASE("all kinds of questions have one vocabulary and one form", "[core][tasks]") {
   const std::string size = GENERATE("pocket", "full");
   const auto where = task_of(size, "where"), mixed = task_of(size, "mixed");

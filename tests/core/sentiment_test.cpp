@@ -207,6 +207,15 @@ TEST_CASE("polarities fall into five classes", "[core][tasks]") {
   CHECK(polarity_class(2) == 4);
 }
 
+TEST_CASE("full sentiment has 300 content words or more", "[core][tasks]") {
+  // forms of one word count once: a verb's past is left out
+  CHECK(test::count_words(task_of(TaskSize::full, "phrases")->vocabulary(), "sentiment",
+                          {{"nouns.tsv", "word"},
+                           {"adjectives.tsv", "word"},
+                           {"intensifiers.tsv", "word"},
+                           {"adverbs.tsv", "word"}}) >= 300);
+}
+
 TEST_CASE("a recogniser finds the same in every sentence on sentiment", "[core][tasks]") {
   const SentimentChecker checker;
   const std::string size = GENERATE("pocket", "full");
