@@ -141,7 +141,7 @@ void TrainingThread::serve() {
   }
 }
 
-void TrainingThread::do_changes(std::vector<Change> changes, std::unique_lock<std::mutex>& lock) {
+void TrainingThread::do_changes(const std::vector<Change>& changes, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::optional<Error> refused, failed;
   for (const Change& change : changes) {

@@ -5,6 +5,7 @@
 #include "core/training/run.h"
 #include "core/training/watch.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -85,7 +86,7 @@ class TrainingThread {
 
   void serve();
   bool has_work() const;
-  void do_changes(std::vector<Change> changes, std::unique_lock<std::mutex>& lock);
+  void do_changes(const std::vector<Change>& changes, std::unique_lock<std::mutex>& lock);
   void do_step(std::unique_lock<std::mutex>& lock);
   void publish(const StepReport& report);
   void show_run();

@@ -13,6 +13,8 @@ namespace headscope::fuzz {
 // Each throws BrokenPromise where the loader accepted bytes and did not keep what its header promises.
 void try_safetensors(std::string_view bytes);
 void try_config(std::string_view bytes);
+void try_run_file(std::string_view bytes);
+void try_checkpoint(std::string_view bytes);
 void try_vocabulary(std::string_view bytes);
 void try_token_batch(std::string_view bytes);
 void try_grammar(std::string_view bytes);
@@ -32,6 +34,7 @@ struct Target {
 };
 inline constexpr std::array kTargets = {
     Target{"safetensors", try_safetensors}, Target{"config", try_config},
+    Target{"run_file", try_run_file},       Target{"checkpoint", try_checkpoint},
     Target{"vocabulary", try_vocabulary},   Target{"token_batch", try_token_batch},
     Target{"grammar", try_grammar},         Target{"lesson", try_lesson},
     Target{"expression", try_expression}};
