@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <sstream>
 
 namespace headscope::core {
@@ -220,6 +222,38 @@ TEST_CASE("a series that is not this run's is refused, and names the line", "[co
   CHECK(line_of_refusal(replaced("99999999999999999999,")) == "4");
   CHECK(line_of_refusal(replaced("")) == "4");
   CHECK(line_of_refusal(csv) == "");
+}
+
+// Hidden, as timings are never tested: core_tests "[.benchmark]" prints what scrubbing takes.
+TEST_CASE("any step of 5,000 of a pocket model", "[.benchmark]") {
+  RunConfig config = look_up_run();
+  config.model.d_model = 32;
+  config.model.d_head = 16;
+  config.model.n_layers = 2;
+  config.model.d_ff = 128;
+  config.batch_size = 32;
+  config.stop.n_steps = 5000;
+  const auto run = make_run(config);
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  };
+  const Clock::time_point begin = Clock::now();
+  REQUIRE(run->run_for(1e9));
+  const double training = since(begin);
+  Rng rng(1);
+  std::vector<double> times;
+  for (int time = 0; time < 201; ++time) {
+    const auto step = static_cast<std::int64_t>(rng.below(5001));
+    const Clock::time_point asked = Clock::now();
+    REQUIRE(run->state_at(step));
+    times.push_back(since(asked));
+  }
+  std::sort(times.begin(), times.end());
+  const std::size_t n_numbers = run->trainer().state().parameters.size();
+  WARN(n_numbers << " parameters, " << training / 5000 << " ms a step, a checkpoint every "
+                 << run->history().distance() << " steps in " << (run->history().n_bytes() >> 20)
+                 << " MB; any step: median " << times[100] << " ms, longest " << times[200] << " ms");
 }
 
 TEST_CASE("a run needs one source of examples", "[core][run]") {
