@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,10 @@ class Copying final : public Task {
     form_.objective = Objective::language_model;
     form_.vocab_size = vocabulary_.size();
     form_.max_tokens = kTokens - 1;  // the last is predicted only
+  }
+
+  std::string text_of(std::span<const std::int32_t> ids, TextSide /*side*/) const override {
+    return spaced(ids, vocabulary_);
   }
 
  private:

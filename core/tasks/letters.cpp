@@ -14,6 +14,12 @@ Vocabulary letters(std::int32_t n_small, std::int32_t n_capitals) {
   return Vocabulary::make(std::move(tokens), "").value();  // no token twice: it cannot fail
 }
 
+std::string spaced(std::span<const std::int32_t> ids, const Vocabulary& vocabulary) {
+  std::string text;
+  for (const std::int32_t id : ids) text.append(text.empty() ? "" : " ").append(vocabulary.token(id));
+  return text;
+}
+
 std::uint64_t hash_row(const std::vector<std::int32_t>& row) {
   std::string bytes;
   for (const std::int32_t id : row) bytes += static_cast<char>(id);

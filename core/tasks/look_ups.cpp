@@ -4,6 +4,7 @@
 #include "core/tasks/letters.h"
 
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,10 @@ class LookUps final : public Task {
     form_.n_classes = vocabulary_.size();  // the classes are the tokens
     form_.n_outputs = n_outputs;
     form_.max_tokens = kTokens;
+  }
+
+  std::string text_of(std::span<const std::int32_t> ids, TextSide /*side*/) const override {
+    return spaced(ids, vocabulary_);
   }
 
  private:

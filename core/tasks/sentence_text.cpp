@@ -31,14 +31,12 @@ std::string with_capital(const std::string& token) {
 
 std::string sentence_text(std::span<const std::string> tokens) {
   std::string text;
+  bool is_start = true;  // of a sentence
   for (const std::string& token : tokens) {
     if (is_mark(token)) continue;
-    if (text.empty()) {
-      text = with_capital(token);
-      continue;
-    }
-    if (!stands_close(token)) text += ' ';
-    text += token;
+    if (!text.empty() && !stands_close(token)) text += ' ';
+    text += is_start ? with_capital(token) : token;
+    is_start = token == "." || token == "!" || token == "?";
   }
   return text;
 }

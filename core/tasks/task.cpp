@@ -3,6 +3,7 @@
 #include "core/tasks/copying.h"
 #include "core/tasks/look_ups.h"
 #include "core/tasks/questions.h"
+#include "core/tasks/sentence_text.h"
 #include "core/tasks/sentiment.h"
 #include "core/tasks/translation.h"
 
@@ -38,12 +39,9 @@ std::string Task::class_name(std::int32_t label) const {
 
 std::string Task::text_of(std::span<const std::int32_t> ids, TextSide side) const {
   const Vocabulary& vocabulary = side == TextSide::source ? vocabulary_ : *target_vocabulary_;
-  std::string text;
-  for (const std::int32_t id : ids) {
-    if (id == vocabulary.begin() || id == vocabulary.end()) continue;
-    text += (text.empty() ? "" : " ") + vocabulary.token(id);
-  }
-  return text;
+  std::vector<std::string> tokens;
+  for (const std::int32_t id : ids) tokens.push_back(vocabulary.token(id));
+  return sentence_text(tokens);
 }
 
 std::span<const std::string_view> task_names() {

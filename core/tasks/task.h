@@ -91,7 +91,7 @@ class Task {
 
   /// A class in a word: the token, where the classes are the tokens; else what the task calls it.
   virtual std::string class_name(std::int32_t label) const;
-  /// The row as people write it; marks (begin, end) are left out.
+  /// The row as people write it: sentence_text() of its tokens, unless they are no sentence.
   virtual std::string text_of(std::span<const std::int32_t> ids, TextSide side) const;
 
   /// An example of that split. About a tenth of all combinations is held out: no training example is or

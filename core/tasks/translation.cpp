@@ -2,7 +2,6 @@
 
 #include "core/tasks/grammar.h"
 #include "core/tasks/language_task.h"
-#include "core/tasks/sentence_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -38,13 +37,6 @@ class Translation final : public Task {
     form_.vocab_size = vocabulary_.size();
     form_.target_vocab_size = target_vocabulary_->size();
     measure();
-  }
-
-  std::string text_of(std::span<const std::int32_t> ids, TextSide side) const override {
-    const Vocabulary& vocabulary = side == TextSide::source ? vocabulary_ : *target_vocabulary_;
-    std::vector<std::string> tokens;
-    for (const std::int32_t id : ids) tokens.push_back(vocabulary.token(id));
-    return sentence_text(tokens);
   }
 
   /// Of kLookedAt sentences.

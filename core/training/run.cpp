@@ -126,6 +126,21 @@ Result<void> Run::change(const Change& change) {
   return {};
 }
 
+Result<void> Run::plan(std::span<const Event> events) {
+  std::vector<Event> all = trainer_->events();
+  for (const Event& event : events) {
+    if (event.step <= trainer_->step())
+      return Error{.key = "train.event_past",
+                   .where = "",
+                   .values = {{"step", std::to_string(event.step)}, {"done", std::to_string(trainer_->step())}}};
+    all.push_back(event);
+  }
+  std::ranges::stable_sort(all, {}, &Event::step);
+  if (Result<void> taken = trainer_->set_events(all); !taken) return taken;
+  if (replayer_) return replayer_->set_events(std::move(all));
+  return {};
+}
+
 Result<const Trainer*> Run::replay_to(std::int64_t step) {
   if (!replayer_) {
     Result<std::unique_ptr<Trainer>> replayer = trainer_->make_replayer();

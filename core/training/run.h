@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,9 @@ class Run {
   Result<std::int64_t> run_for(double seconds);
   /// As Trainer::change(); the state before it becomes a checkpoint that stays.
   Result<void> change(const Change& change);
+  /// Adds changes that come later by themselves, each before its step. Errors: train.event_past (step, done: that
+  /// step has been done); those of Trainer::set_events(). Nothing changes then.
+  Result<void> plan(std::span<const Event> events);
 
   /// Goes back to a past step and forgets what came after it (events, series, checkpoints). Errors: those of
   /// go_to_step(); nothing has changed then.

@@ -146,23 +146,64 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
 
   CLI::App& train = add_command(app, "train", text);
   OptionMaker(train, text)
-      .value("from", typed.from)
+      .value("task", typed.task)
+      .value_as("task-size", "size", typed.size)
+      .values("setting", typed.setting)
       .value("data", typed.data)
+      .value("from", typed.from)
       .flag("full-batch", typed.full_batch)
-      .value("steps", typed.steps);
+      .value("held-out", typed.held_out)
+      .value_as("run-out", "out", typed.out)
+      .flag("replace", typed.replace)
+      .value("resume", typed.resume)
+      .value("steps", typed.steps)
+      .value("target-score", typed.target_score)
+      .value("plateau", typed.plateau)
+      .value("evaluate-every", typed.evaluate_every)
+      .value("held-out-size", typed.held_out_size)
+      .value("batch-size", typed.batch_size);
   add_optimiser(train, typed, text);
   OptionMaker(train, text)
       .value("schedule", typed.schedule)
       .value("warm-up", typed.warm_up)
       .value("dropout", typed.dropout)
       .value("label-smoothing", typed.label_smoothing)
+      .values("change", typed.change)
+      .value("d-model", typed.d_model)
+      .value("heads", typed.heads)
+      .value("layers", typed.layers)
+      .value("d-ff", typed.d_ff)
+      .value("embedding-deviation", typed.embedding_deviation)
       .value("seed", typed.seed)
       .value("threads", typed.threads)
       .values("freeze", typed.freeze)
       .flag("equal-heads", typed.equal_heads)
-      .value("head-noise", typed.head_noise)
-      .value("out", typed.out);
+      .value("head-noise", typed.head_noise);
   add_interventions(train, typed, text);
+  OptionMaker(add_command(app, "history", text), text)
+      .place("run", typed.run)
+      .value_as("past-step", "step", typed.step)
+      .value("compare", typed.compare)
+      .value("tensor", typed.tensor)
+      .value("cell", typed.cell)
+      .value_as("model-out", "out", typed.out);
+  OptionMaker(add_command(app, "translate", text), text)
+      .value("model", typed.model)
+      .value("text", typed.text)
+      .value("beam", typed.beam)
+      .value("length-penalty", typed.length_penalty);
+  CLI::App& task = add_command(app, "task", text);
+  add_command(task, "list", text);
+  OptionMaker(add_command(task, "show", text), text)
+      .place("task-name", typed.task)
+      .value_as("task-size", "size", typed.size)
+      .values("setting", typed.setting)
+      .value("count", typed.count)
+      .value_as("example-seed", "seed", typed.seed)
+      .flag("held-out-only", typed.held_out_split)
+      .flag("relations", typed.relations)
+      .flag("json", typed.json);
+  OptionMaker(add_command(task, "check", text), text).places("grammars", typed.files);
   OptionMaker(add_command(app, "bench", text), text)
       .value_as("bench-size", "size", typed.size)
       .value("threads", typed.threads)
@@ -201,6 +242,13 @@ core::Result<Command> lesson_command(const CLI::App& lesson, const Typed& typed)
   return Command(LessonReadCommand{.lesson = *typed.lesson});
 }
 
+core::Result<Command> task_command(const CLI::App& task, const Typed& typed) {
+  if (task.got_subcommand("list")) return Command(TaskListCommand{});
+  if (task.got_subcommand("show")) return task_show_command(typed);
+  if (typed.files.empty()) return missing("FILE.grammar");
+  return Command(TaskCheckCommand{.files = {typed.files.begin(), typed.files.end()}});
+}
+
 core::Result<Command> make_command(const CLI::App& app, const Typed& typed) {
   const std::vector<std::string> extra = app.remaining(true);
   const CLI::App& deepest = deepest_command(app);
@@ -223,6 +271,9 @@ core::Result<Command> make_command(const CLI::App& app, const Typed& typed) {
   if (app.got_subcommand("explain")) return explain_command(typed);
   if (app.got_subcommand("steps")) return steps_command(typed);
   if (app.got_subcommand("train")) return train_command(typed);
+  if (app.got_subcommand("history")) return history_command(typed);
+  if (app.got_subcommand("translate")) return translate_command(typed);
+  if (app.got_subcommand("task")) return task_command(*app.get_subcommand("task"), typed);
   if (app.got_subcommand("bench")) return bench_command(typed);
   if (app.got_subcommand("screenshot")) return screenshot_command(typed);
   if (app.got_subcommand("lesson")) return lesson_command(*app.get_subcommand("lesson"), typed);

@@ -8,6 +8,7 @@
 #include "core/training/optimiser.h"
 #include "lessons/text_catalog.h"
 #include "simulator/command_line/data_folders.h"
+#include "simulator/command_line/train_choices.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -89,18 +90,52 @@ struct StepsCommand {
   OutputFormat format = OutputFormat::text;
 };
 
-/// Training on one whole file as one batch at every step.
+/// A training run that begins, or goes on in `out`.
 struct TrainCommand {
-  std::filesystem::path from, data, out;
-  std::int64_t n_steps = 0;
-  core::OptimiserConfig optimiser;  // validated, total_steps set
-  core::GraphOptions graph;         // dropout and label smoothing, each in [0, 1)
-  std::uint64_t seed = 1;           // of dropout's masks, and of the noise between heads
+  std::filesystem::path out;
+  bool resumes = false;
+  bool replaces = false;  // a run that is there already
+  TrainChoices choices = {};
+  std::vector<core::Event> events = {};  // changes at later steps
   int n_threads = 1;
-  bool has_equal_heads = false;       // before the first step
-  double head_noise = 0;              // the deviation of what then tells them apart
-  std::vector<std::string> frozen;    // parameters that are left as they are
-  InterventionOptions interventions;  // without mean_heads and frozen
+  // of a run that begins
+  core::DataConfig data = {};
+  std::optional<std::filesystem::path> from = {};
+  bool has_equal_heads = false;            // before the first step
+  double head_noise = 0;                   // the deviation of what then tells them apart
+  std::vector<std::string> frozen = {};    // parameters that are left as they are
+  InterventionOptions interventions = {};  // without mean_heads and frozen
+};
+
+/// A past step of a run, made again: written as a model, held against another, or one number of it.
+struct HistoryCommand {
+  std::filesystem::path run;
+  std::int64_t step = 0;
+  std::optional<std::int64_t> compared;  // with this step
+  std::optional<std::string> tensor;     // a parameter; with `cell`
+  std::optional<std::string> cell;
+  std::optional<std::filesystem::path> out;
+};
+struct TranslateCommand {
+  std::filesystem::path model;
+  std::string text;
+  int beam_width = 1;
+  double length_penalty = 0;
+};
+
+struct TaskListCommand {};
+/// Examples of a task.
+struct TaskShowCommand {
+  core::TaskConfig task;
+  std::int64_t n_examples = 10;
+  std::uint64_t seed = 1;
+  core::Split split = core::Split::training;
+  bool has_relations = false;  // with each example's gold links
+  OutputFormat format = OutputFormat::text;
+};
+/// Grammar files, each with everything that is wrong with it.
+struct TaskCheckCommand {
+  std::vector<std::filesystem::path> files;
 };
 
 enum class BenchSize : std::uint8_t { small, medium, large };  // S, M, L of docs/model-format.md, section 5
@@ -144,15 +179,21 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<TraceCommand, ExplainCommand, StepsCommand, TrainCommand, BenchCommand,
-                             ModelNewCommand, LessonListCommand, LessonCheckCommand, LessonReadCommand,
-                             ScreenshotCommand, WindowCommand, PrintCommand>;
+using Command = std::variant<TraceCommand, ExplainCommand, StepsCommand, TrainCommand, HistoryCommand,
+                             TranslateCommand, TaskListCommand, TaskShowCommand, TaskCheckCommand,
+                             BenchCommand, ModelNewCommand, LessonListCommand, LessonCheckCommand,
+                             LessonReadCommand, ScreenshotCommand, WindowCommand, PrintCommand>;
 
 // Each does its work and prints its result to context.out; the error is the caller's to print.
 core::Result<void> run(const TraceCommand& command, const CommandContext& context);
 core::Result<void> run(const ExplainCommand& command, const CommandContext& context);
 core::Result<void> run(const StepsCommand& command, const CommandContext& context);
 core::Result<void> run(const TrainCommand& command, const CommandContext& context);
+core::Result<void> run(const HistoryCommand& command, const CommandContext& context);
+core::Result<void> run(const TranslateCommand& command, const CommandContext& context);
+core::Result<void> run(const TaskListCommand& command, const CommandContext& context);
+core::Result<void> run(const TaskShowCommand& command, const CommandContext& context);
+core::Result<void> run(const TaskCheckCommand& command, const CommandContext& context);
 core::Result<void> run(const BenchCommand& command, const CommandContext& context);
 core::Result<void> run(const ModelNewCommand& command, const CommandContext& context);
 core::Result<void> run(const LessonListCommand& command, const CommandContext& context);

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -55,8 +56,11 @@ core::Error wrong_form(std::string option, std::string given, std::string form) 
 
 class Intervener {
  public:
-  Intervener(core::StoredModel& model, const core::FedBatch& batch)
-      : model_(model), graph_(model.graph), batch_(batch), attentions_(find_attentions(model.graph)) {}
+  /// Of any graph that is run at these sizes. Without a model and a batch for it, nothing can be frozen and
+  /// no mean can be taken.
+  Intervener(core::Graph& graph, const core::Sizes& sizes, const core::StoredModel* model = nullptr,
+             const core::FedBatch* batch = nullptr)
+      : graph_(graph), sizes_(sizes), model_(model), batch_(batch), attentions_(find_attentions(graph)) {}
 
   /// Activations that stay as they are with nothing changed by hand, to the bits of T. Before set_switches().
   template <class T>
@@ -70,7 +74,7 @@ class Intervener {
       end = std::max(end, *graph_.producer(*tensor) + 1);
     }
     if (tensors.empty()) return {};
-    const core::Workspace<T> workspace = run_over<T>(batch_, end);
+    const core::Workspace<T> workspace = run_over<T>(*batch_, end);
     for (const core::TensorId tensor : tensors) {
       const std::span<const T> values = workspace.values(tensor);
       made_.overrides.push_back(
@@ -142,7 +146,7 @@ class Intervener {
     const core::Result<core::TensorId> tensor = find_computed(given.substr(0, colon), "--set");
     if (!tensor) return tensor.error();
     const core::Result<core::Cell> cell =
-        cell_argument(graph_, *tensor, core::bind(graph_.spec(*tensor).shape, batch_.sizes),
+        cell_argument(graph_, *tensor, core::bind(graph_.spec(*tensor).shape, sizes_),
                       std::string_view(given).substr(colon + 1, equals - colon - 1), "--set");
     if (!cell) return cell.error();
     made_.overrides.push_back(core::set_cell(*tensor, *cell, value));
@@ -181,7 +185,7 @@ class Intervener {
   core::Result<core::FedBatch> read(const std::filesystem::path& file) const {
     const core::Result<core::TokenBatch> batch = core::read_token_batch(file);
     if (!batch) return batch.error();
-    core::Result<core::FedBatch> fed = core::feed(*batch, model_.config, file.string());
+    core::Result<core::FedBatch> fed = core::feed(*batch, model_->config, file.string());
     if (!fed) return fed;
     if (core::Result<void> fits = check_size(graph_, fed->sizes, Keeps::values, file.string()); !fits)
       return fits.error();
@@ -192,7 +196,7 @@ class Intervener {
   template <class T>
   core::Workspace<T> run_over(const core::FedBatch& batch, std::size_t end) const {
     core::Workspace<T> workspace(graph_, batch.sizes);
-    core::set_parameters(model_, workspace);
+    core::set_parameters(*model_, workspace);
     core::set_inputs(graph_, workspace, batch);
     core::run_forward(graph_, workspace, 0, end);
     return workspace;
@@ -249,27 +253,16 @@ class Intervener {
     return place;
   }
 
-  const core::StoredModel& model_;
-  core::Graph& graph_;  // the model's
-  const core::FedBatch& batch_;
+  core::Graph& graph_;
+  core::Sizes sizes_;
+  const core::StoredModel* model_;
+  const core::FedBatch* batch_;
   std::vector<Attention> attentions_;
   core::Interventions made_;
 };
 
-}  // namespace
-
-core::Result<core::Interventions> intervene(const InterventionOptions& options, core::StoredModel& model,
-                                            const core::FedBatch& batch, Precision precision) {
-  Intervener intervener(model, batch);
-  if (const core::Result<void> done = precision == Precision::twofold
-                                          ? intervener.freeze<double>(options.frozen)
-                                          : intervener.freeze<float>(options.frozen);
-      !done)
-    return done.error();
-  for (const std::string& given : options.zero_heads)
-    if (const core::Result<void> done = intervener.zero_head(given); !done) return done.error();
-  if (const core::Result<void> done = intervener.mean_heads(options.mean_heads, options.mean_data); !done)
-    return done.error();
+/// Everything that needs no numbers of the model, in the order that intervene() promises.
+core::Result<core::Interventions> finish(Intervener& intervener, const InterventionOptions& options) {
   for (const std::string& given : options.uniform_attentions)
     if (const core::Result<void> done = intervener.uniform(given); !done) return done.error();
   for (const std::string& given : options.cells)
@@ -279,6 +272,34 @@ core::Result<core::Interventions> intervene(const InterventionOptions& options, 
                                          .leaks_future = options.leaks_future};
   if (const core::Result<void> done = intervener.set_switches(switches); !done) return done.error();
   return intervener.take();
+}
+
+}  // namespace
+
+core::Result<core::Interventions> intervene(const InterventionOptions& options, core::StoredModel& model,
+                                            const core::FedBatch& batch, Precision precision) {
+  Intervener intervener(model.graph, batch.sizes, &model, &batch);
+  if (const core::Result<void> done = precision == Precision::twofold
+                                          ? intervener.freeze<double>(options.frozen)
+                                          : intervener.freeze<float>(options.frozen);
+      !done)
+    return done.error();
+  for (const std::string& given : options.zero_heads)
+    if (const core::Result<void> done = intervener.zero_head(given); !done) return done.error();
+  if (const core::Result<void> done = intervener.mean_heads(options.mean_heads, options.mean_data); !done)
+    return done.error();
+  return finish(intervener, options);
+}
+
+core::Intervene intervene_in_run(const InterventionOptions& options, const core::RunConfig& run) {
+  const std::int64_t longest = run.model.max_tokens;
+  const core::Sizes sizes{.batch = run.batch_size, .source = longest, .target = longest};
+  return [options, sizes](core::Graph& graph) -> core::Result<core::Interventions> {
+    Intervener intervener(graph, sizes);
+    for (const std::string& given : options.zero_heads)
+      if (const core::Result<void> done = intervener.zero_head(given); !done) return done.error();
+    return finish(intervener, options);
+  };
 }
 
 }  // namespace headscope::simulator

@@ -1,10 +1,12 @@
 // --zero-head, --set and their like, held against the model that they change.
 #pragma once
 
+#include "core/formats/json.h"
 #include "core/formats/model_directory.h"
 #include "core/formats/token_batch.h"
 #include "core/interventions.h"
 #include "core/result.h"
+#include "core/training/run_config.h"
 #include "simulator/command_line/commands.h"
 
 namespace headscope::simulator {
@@ -21,5 +23,16 @@ namespace headscope::simulator {
 /// check_size().
 core::Result<core::Interventions> intervene(const InterventionOptions& options, core::StoredModel& model,
                                             const core::FedBatch& batch, Precision precision);
+
+/// What a training run does by hand in each of its graphs, at its largest sizes. Precondition: no mean heads
+/// and no frozen activations (a model in training would soon be another one). Its errors: as above, without
+/// those of files.
+core::Intervene intervene_in_run(const InterventionOptions& options, const core::RunConfig& run);
+
+/// What a run keeps of the options; null where nothing is changed. Precondition: as above.
+core::Json to_json(const InterventionOptions& options);
+/// The reverse. Errors: intervention.stored (key: a member that to_json() does not write, or of another
+/// type).
+core::Result<InterventionOptions> read_interventions_json(const core::Json& json, const std::string& where);
 
 }  // namespace headscope::simulator

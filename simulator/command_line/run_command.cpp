@@ -12,6 +12,7 @@ core::Result<void> run(const PrintCommand& command, const CommandContext& contex
 }
 
 int exit_status(const core::Error& error) {
+  if (error.key == "train.interrupted") return 130;  // 128 + SIGINT, as shells have it
   constexpr std::string_view kFailuresOfTheMachine[] = {
       "platform.no_egl", "platform.no_opengl", "platform.no_display", "file.disk_full",
       "data.missing",    "font.missing",       "program.exception",   "program.output"};

@@ -1,218 +1,218 @@
-// headscope train --full-batch: a model trained on one whole file of token ids, the same batch at every step.
-#include "core/formats/atomic_file.h"
-#include "core/formats/json.h"
+// headscope train: a run that begins or goes on, kept in a directory, until its end or Ctrl-C.
+#include "core/bleu.h"
+#include "core/decode.h"
 #include "core/formats/model_directory.h"
+#include "core/formats/run_directory.h"
 #include "core/formats/token_batch.h"
 #include "core/printable.h"
-#include "core/training/train_step.h"
+#include "core/training/recipes.h"
+#include "core/training/run.h"
 #include "simulator/command_line/cell_argument.h"
 #include "simulator/command_line/commands.h"
+#include "simulator/command_line/interruption.h"
 #include "simulator/command_line/intervention_options.h"
 #include "simulator/command_line/model_run.h"
+#include "simulator/command_line/train_report.h"
 
-#include <array>
-#include <charconv>
-#include <chrono>
-#include <cmath>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headscope::simulator {
 namespace {
 
-/// The shortest digits that read back as the same number.
-std::string digits(double value) {
-  std::array<char, 40> buffer{};
-  const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), written.ptr};
-}
-
-std::string_view name_of(core::Schedule schedule) {
-  constexpr std::array<std::string_view, 3> kNames = {"constant", "cosine", "linear"};
-  return kNames[static_cast<std::size_t>(schedule)];
-}
-
-std::string json_list(const std::vector<std::string>& texts) {
-  std::string list = "[";
-  for (const std::string& text : texts) list += (list.size() > 1 ? ", " : "") + core::quote_json(text);
-  return list + "]";
-}
-
-/// Everything that makes the same run again.
-std::string run_json(const TrainCommand& command) {
-  const core::OptimiserConfig& optimiser = command.optimiser;
-  const bool is_adamw = optimiser.kind == core::OptimiserKind::adamw;
-  std::string text = "{\n  \"format\": \"headscope-run\",\n  \"version\": 1";
-  const auto add = [&text](const std::string& key, const std::string& value) {
-    text += ",\n  \"" + key + "\": " + value;
-  };
-  add("from", core::quote_json(command.from.string()));
-  add("data", core::quote_json(command.data.string()));
-  add("full_batch", "true");
-  add("steps", std::to_string(command.n_steps));
-  add("seed", std::to_string(command.seed));
-  add("optimiser", is_adamw ? "\"adamw\"" : "\"sgd\"");
-  add("lr", digits(optimiser.rate));
-  if (is_adamw) {
-    add("beta1", digits(optimiser.beta1));
-    add("beta2", digits(optimiser.beta2));
-    add("epsilon", digits(optimiser.epsilon));
-  } else {
-    add("momentum", digits(optimiser.momentum));
-  }
-  add("weight_decay", digits(optimiser.weight_decay));
-  add("clip", digits(optimiser.clip_norm));
-  add("schedule", "\"" + std::string(name_of(optimiser.schedule)) + "\"");
-  add("warm_up", std::to_string(optimiser.warm_up));
-  add("total_steps", std::to_string(optimiser.total_steps));
-  add("final_share", digits(optimiser.final_share));
-  add("decay_from", digits(optimiser.decay_from));
-  add("dropout", digits(command.graph.dropout));
-  add("label_smoothing", digits(command.graph.label_smoothing));
-  add("equal_heads", command.has_equal_heads ? "true" : "false");
-  add("head_noise", digits(command.head_noise));
-  add("freeze", json_list(command.frozen));
-  const InterventionOptions& by_hand = command.interventions;
-  add("zero_head", json_list(by_hand.zero_heads));
-  add("uniform_attention", json_list(by_hand.uniform_attentions));
-  add("set", json_list(by_hand.cells));
-  add("temperature", digits(by_hand.temperature));
-  add("no_scale", by_hand.leaves_scale ? "false" : "true");
-  add("leak_future", by_hand.leaks_future ? "true" : "false");
-  return text + "\n}\n";
-}
-
-/// One line on standard error, written over itself; nothing where that is no terminal.
-class Progress {
- public:
-  Progress(const CommandContext& context, std::int64_t n_steps) : context_(context), n_steps_(n_steps) {}
-  ~Progress() {
-    if (is_shown_) context_.errors << "\n";
-  }
-
-  void show(std::int64_t step, double loss) {
-    constexpr double kInterval = 0.1;  // seconds
-    const auto now = std::chrono::steady_clock::now();
-    const bool is_due = std::chrono::duration<double>(now - shown_).count() >= kInterval || step == n_steps_;
-    if (!context_.errors_are_terminal || !is_due) return;
-    const double rate = static_cast<double>(step) / std::chrono::duration<double>(now - start_).count();
-    const double left = static_cast<double>(n_steps_ - step) / rate;
-    context_.errors << "\r"
-                    << context_.text.text("command.train.progress",
-                                          {{"step", std::to_string(step)},
-                                           {"steps", std::to_string(n_steps_)},
-                                           {"loss", digits(static_cast<float>(loss))},
-                                           {"rate", std::to_string(static_cast<std::int64_t>(rate))},
-                                           {"left", std::to_string(std::llround(left))}})
-                    << "\x1b[K" << std::flush;
-    shown_ = now;
-    is_shown_ = true;
-  }
-
- private:
-  const CommandContext& context_;
-  std::int64_t n_steps_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), shown_;
-  bool is_shown_ = false;
+/// A run and where it is kept.
+struct Open {
+  std::unique_ptr<core::Run> run;
+  core::RunDirectory directory;
 };
 
-/// What is trained on what: everything read and held against the model.
-struct Task {
-  core::StoredModel model;  // with the options' graph
-  core::FedBatch batch;
-  core::Interventions interventions;
-  std::vector<core::TensorId> frozen;
-};
-
-core::Result<std::vector<core::TensorId>> find_frozen(const std::vector<std::string>& names,
-                                                      const core::Graph& graph) {
-  std::vector<core::TensorId> frozen;
-  for (const std::string& name : names) {
-    const core::Result<core::TensorId> tensor = tensor_argument(graph, name, "--freeze");
-    if (!tensor) return tensor.error();
-    if (graph.spec(*tensor).role != core::Role::parameter)
-      return core::Error{.key = "train.no_parameter", .where = "--freeze", .values = {{"name", name}}};
-    frozen.push_back(*tensor);
-  }
-  return frozen;
-}
-
-core::Result<Task> read_task(const TrainCommand& command) {
-  core::Result<core::StoredModel> model = core::read_model_directory(command.from);
-  if (!model) return model.error();
-  core::Result<core::Graph> graph = core::build_graph(model->config, command.from.string(), command.graph);
+/// Whether all of them are parameters of the model.
+core::Result<void> check_frozen(const std::vector<std::string>& names, const core::ModelConfig& model) {
+  if (names.empty()) return {};
+  const core::Result<core::Graph> graph = core::build_graph(model, "");
   if (!graph) return graph.error();
-  model->graph = *std::move(graph);
-  const std::string where = command.data.string();
-  const core::Result<core::TokenBatch> batch = core::read_token_batch(command.data);
-  if (!batch) return batch.error();
-  core::Result<core::FedBatch> fed = core::feed(*batch, model->config, where);
-  if (!fed) return fed.error();
-  if (core::Result<void> loss = core::require_targets(*fed, model->config, where); !loss) return loss.error();
-  if (core::Result<void> fits = check_size(model->graph, fed->sizes, Keeps::training, where); !fits)
-    return fits.error();
-  core::Result<std::vector<core::TensorId>> frozen = find_frozen(command.frozen, model->graph);
-  if (!frozen) return frozen.error();
-  core::Result<core::Interventions> interventions =
-      intervene(command.interventions, *model, *fed, Precision::single);
+  for (const std::string& name : names) {
+    const core::Result<core::TensorId> tensor = tensor_argument(*graph, name, "--freeze");
+    if (!tensor) return tensor.error();
+    if (graph->spec(*tensor).role != core::Role::parameter)
+      return core::Error{.key = "train.no_parameter", .where = "--freeze", .values = {{"name", name}}};
+  }
+  return {};
+}
+
+core::Result<core::RunConfig> configure(const TrainCommand& command, const CommandContext& context) {
+  core::RunConfig config;
+  if (command.data.task) {
+    const core::Result<std::unique_ptr<const core::Task>> task =
+        core::make_task(*command.data.task, context.data.assets);
+    if (!task) return task.error();
+    config = core::recipe_of(**task);
+  }
+  if (command.from) {
+    const core::Result<core::StoredModel> model = core::read_model_directory(*command.from);
+    if (!model) return model.error();
+    print_warnings(*model, context);
+    config.model = model->config;
+  }
+  config.data = command.data;
+  config.start.from = command.from;
+  config.start.has_equal_heads = command.has_equal_heads;
+  config.start.head_noise = command.head_noise;
+  config.frozen = command.frozen;
+  if (core::Result<void> applied = apply(command.choices, config); !applied) return applied.error();
+  if (core::Result<void> checked = check_frozen(config.frozen, config.model); !checked)
+    return checked.error();
+  return config;
+}
+
+core::Result<Open> begin(const TrainCommand& command, const CommandContext& context) {
+  core::Result<core::RunConfig> config = configure(command, context);
+  if (!config) return config.error();
+  core::Intervene intervene = intervene_in_run(command.interventions, *config);
+  core::Result<std::unique_ptr<core::Run>> run = core::Run::make(
+      *std::move(config),
+      {.assets = context.data.assets, .n_threads = command.n_threads, .intervene = std::move(intervene)});
+  if (!run) {
+    core::Error error = run.error();
+    if (error.where.empty() && command.data.file) error.where = command.data.file->string();
+    return error;
+  }
+  if (core::Result<void> planned = (*run)->plan(command.events); !planned) return planned.error();
+  using Existing = core::RunDirectory::Existing;
+  core::Result<core::RunDirectory> directory =
+      core::RunDirectory::create(command.out, **run,
+                                 {.interventions = to_json(command.interventions),
+                                  .existing = command.replaces ? Existing::replace : Existing::refuse});
+  if (!directory) return directory.error();
+  return Open{*std::move(run), *std::move(directory)};
+}
+
+core::Result<Open> go_on(const TrainCommand& command, const CommandContext& context) {
+  core::Result<core::StoredRun> stored = core::read_run_directory(command.out);
+  if (!stored) return stored.error();
+  const core::Result<InterventionOptions> interventions =
+      read_interventions_json(stored->file.interventions, (command.out / "run.json").string());
   if (!interventions) return interventions.error();
-  return Task{.model = *std::move(model),
-              .batch = *std::move(fed),
-              .interventions = *std::move(interventions),
-              .frozen = *std::move(frozen)};
+  core::Intervene intervene = intervene_in_run(*interventions, stored->file.config);
+  core::Result<core::ResumedRun> resumed = core::resume_run(
+      *std::move(stored),
+      {.assets = context.data.assets, .n_threads = command.n_threads, .intervene = std::move(intervene)});
+  if (!resumed) return resumed.error();
+  for (const core::Error& warning : resumed->warnings) context.errors << context.text.error(warning) << "\n";
+  core::Run& run = *resumed->run;
+  core::StopConfig stop = run.config().stop;
+  stop.n_steps = command.choices.n_steps.value_or(stop.n_steps);
+  if (command.choices.target_score) stop.target_score = command.choices.target_score;
+  stop.plateau = command.choices.plateau.value_or(stop.plateau);
+  run.set_stop(stop);
+  for (const core::Change& change : changes_of(command.choices))
+    if (core::Result<void> changed = run.change(change); !changed) return changed.error();
+  if (core::Result<void> planned = run.plan(command.events); !planned) return planned.error();
+  return Open{std::move(resumed->run), std::move(resumed->directory)};
+}
+
+/// How a run ended here.
+struct Ending {
+  std::optional<core::Error> failure = {};  // of a step
+  bool is_interrupted = false;
+};
+
+/// Steps until something ends them. What cannot be written is said once, and tried again later.
+Ending train(Open& open, const CommandContext& context) {
+  const Interruption interruption;
+  TrainProgress progress(context, *open.run);
+  bool is_unwritten = false;
+  while (!open.run->stop_reason()) {
+    if (interruption.is_wanted()) return {.is_interrupted = true};
+    if (core::Result<void> done = open.run->run_step(); !done) return {.failure = done.error()};
+    progress.show();
+    const core::Result<void> written = open.directory.update(*open.run);
+    if (!written && !is_unwritten) progress.say(context.text.error(written.error()));
+    is_unwritten = !written;
+  }
+  return {};
+}
+
+std::string stop_key(core::StopReason reason) {
+  switch (reason) {
+    case core::StopReason::target_score:
+      return "command.train.stopped.target_score";
+    case core::StopReason::plateau:
+      return "command.train.stopped.plateau";
+    case core::StopReason::steps:
+      break;
+  }
+  return "command.train.stopped.steps";
+}
+
+/// A translation's BLEU over the held-out sentences, decoded word by word.
+std::optional<double> bleu_of(const core::Run& run) {
+  const core::Task* task = run.trainer().task();
+  if (!task || !run.evaluator() || !task->target_vocabulary()) return std::nullopt;
+  const core::Vocabulary& vocabulary = *task->target_vocabulary();
+  std::vector<std::vector<std::int32_t>> sources;
+  std::vector<std::vector<std::vector<std::string>>> references;
+  const auto words = [&vocabulary](std::span<const std::int32_t> ids) {
+    std::vector<std::string> text;
+    for (const std::int32_t id : ids) text.push_back(vocabulary.token(id));
+    return text;
+  };
+  for (const core::Example& example : run.evaluator()->examples()) {
+    sources.push_back(example.source);
+    references.push_back({words(std::span(example.target).subspan(1, example.target.size() - 2))});
+  }
+  std::vector<std::vector<std::string>> sentences;
+  for (const core::Hypothesis& hypothesis : core::decode(
+           run.evaluator()->graph(), run.config().model, run.trainer().training().workspace().parameters(),
+           sources, {.begin = *vocabulary.begin(), .end = *vocabulary.end()}))
+    sentences.push_back(words(hypothesis.tokens));
+  return core::corpus_bleu(sentences, references).score;
+}
+
+void print_summary(const core::Run& run, const Ending& ending, const std::filesystem::path& path,
+                   const CommandContext& context) {
+  const lessons::TextCatalog& text = context.text;
+  const std::string step = std::to_string(run.trainer().step());
+  const std::string folder = core::printable(path.string());
+  if (const std::optional<core::StopReason> reason = run.stop_reason(); reason && !ending.failure)
+    context.out << text.text(stop_key(*reason), {{"step", step}}) << "\n";
+  if (const core::Evaluation* evaluation = run.evaluation()) {
+    std::string score = score_text(run, *evaluation, text);
+    if (const std::optional<double> bleu = bleu_of(run)) score += ", BLEU " + fixed(*bleu, 1);
+    context.out << text.text("command.train.held_out",
+                             {{"score", score}, {"loss", fixed(evaluation->loss, 4)}})
+                << "\n"
+                << mass_table(run, text);
+  } else if (!run.series().empty()) {
+    context.out << text.text("command.train.last_loss",
+                             {{"loss", digits(static_cast<float>(run.series().back().report.loss))}})
+                << "\n";
+  }
+  context.out << text.text(ending.is_interrupted ? "command.train.interrupted" : "command.train.saved",
+                           {{"step", step}, {"path", folder}})
+              << "\n";
 }
 
 }  // namespace
 
 core::Result<void> run(const TrainCommand& command, const CommandContext& context) {
-  const core::Result<Task> task = read_task(command);
-  if (!task) return task.error();
-  const core::StoredModel& model = task->model;
-  print_warnings(model, context);
-  // before hours of training: what cannot be written later is said now
-  if (core::Result<void> made = core::make_folder(command.out); !made) return made;
-  core::TrainStep<float> training(model.graph, task->batch.sizes,
-                                  {.optimiser = command.optimiser,
-                                   .seed = command.seed,
-                                   .n_threads = command.n_threads,
-                                   .interventions = &task->interventions,
-                                   .frozen = task->frozen});
-  core::set_parameters(model, training.workspace());
-  if (command.has_equal_heads)
-    core::equalise_heads(model.graph, training.workspace(), command.head_noise, command.seed);
-  core::set_inputs(model.graph, training.workspace(), task->batch);
-
-  std::string history = "step,loss,gradient_norm,rate\n";
-  core::Result<void> outcome;
-  double loss = 0;
-  {
-    Progress progress(context, command.n_steps);
-    for (std::int64_t step = 1; step <= command.n_steps; ++step) {
-      const core::Result<core::StepReport> report = training.run(step);
-      if (!report) {
-        outcome = report.error();
-        break;
-      }
-      loss = report->loss;
-      history += std::to_string(step) + "," + digits(loss) + "," + digits(report->gradient_norm) + "," +
-                 digits(report->rate) + "\n";
-      progress.show(step, loss);
-    }
-  }
-  // where a step failed, what is written is the last good one
-  core::Result<void> written =
-      core::write_model_directory<float>(command.out, model.config, model.graph, training.workspace(),
-                                         model.vocabulary, model.target_vocabulary);
-  if (written) written = core::write_file_atomically(command.out / "history.csv", history);
-  if (written) written = core::write_file_atomically(command.out / "run.json", run_json(command));
-  if (!outcome) return outcome;  // the reason to look at what was written
-  if (!written) return written;
-  context.out << context.text.text("command.train.done", {{"steps", std::to_string(command.n_steps)},
-                                                          {"loss", digits(static_cast<float>(loss))},
-                                                          {"path", core::printable(command.out.string())}})
-              << "\n";
+  core::Result<Open> open = command.resumes ? go_on(command, context) : begin(command, context);
+  if (!open) return open.error();
+  const Ending ending = train(*open, context);
+  const core::Result<void> saved = open->directory.save(*open->run);
+  if (saved) print_summary(*open->run, ending, command.out, context);
+  if (ending.failure) return *ending.failure;  // the reason to look at what was written
+  if (!saved) return saved;
+  if (ending.is_interrupted)
+    return core::Error{.key = "train.interrupted", .where = core::printable(command.out.string())};
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "simulator/command_line/typed_arguments.h"
 
+#include "simulator/command_line/argument_reader.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -10,114 +12,6 @@
 
 namespace headscope::simulator {
 namespace {
-
-core::Error bad_value(std::string option, std::string given, std::string allowed) {
-  return {.key = "arguments.value",
-          .where = "",
-          .values = {
-              {"option", std::move(option)}, {"given", std::move(given)}, {"allowed", std::move(allowed)}}};
-}
-
-core::Error needs(std::string option, std::string needed) {
-  return {.key = "arguments.needs",
-          .where = "",
-          .values = {{"option", std::move(option)}, {"needed", std::move(needed)}}};
-}
-
-core::Error not_with(std::string first, std::string second) {
-  return {.key = "arguments.not_with",
-          .where = "",
-          .values = {{"first", std::move(first)}, {"second", std::move(second)}}};
-}
-
-/// A whole text as a number: nothing else before or after it.
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number number{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-template <class Number>
-std::optional<Number> whole_number(std::string_view text, Number lowest, Number highest) {
-  const std::optional<Number> number = parse<Number>(text);
-  return number && *number >= lowest && *number <= highest ? number : std::nullopt;
-}
-
-/// Reads options one after the other and keeps the first that was wrong.
-class Reader {
- public:
-  /// A whole number from `lowest` to `highest` into `target`, where the option was given.
-  template <class Number, class Target>
-  void whole(const std::string& option, const OptionalText& typed, Number lowest, Number highest,
-             Target& target) {
-    if (!typed) return;
-    const std::optional<Number> number = whole_number<Number>(*typed, lowest, highest);
-    if (number)
-      target = *number;
-    else
-      fail(bad_value(option, *typed, std::to_string(lowest) + " … " + std::to_string(highest)));
-  }
-  /// A finite number for which `is_allowed` holds; `allowed` says so to people.
-  template <class Allowed>
-  void real(const std::string& option, const OptionalText& typed, const std::string& allowed,
-            const Allowed& is_allowed, double& target) {
-    if (!typed) return;
-    const std::optional<double> number = parse<double>(*typed);
-    if (number && std::isfinite(*number) && is_allowed(*number))
-      target = *number;
-    else
-      fail(bad_value(option, *typed, allowed));
-  }
-  /// One of the spellings, in the order of the enumeration's values.
-  template <class Value, std::size_t kCount>
-  void word(const std::string& option, const OptionalText& typed,
-            const std::array<std::string_view, kCount>& spellings, Value& target) {
-    if (!typed) return;
-    std::string allowed;
-    for (std::size_t place = 0; place < kCount; ++place) {
-      if (spellings[place] == *typed) {
-        target = static_cast<Value>(place);
-        return;
-      }
-      allowed.append(allowed.empty() ? "" : ", ").append(spellings[place]);
-    }
-    fail(bad_value(option, *typed, allowed));
-  }
-
-  void fail(core::Error error) {
-    if (!error_) error_ = std::move(error);
-  }
-  const std::optional<core::Error>& error() const { return error_; }
-
- private:
-  std::optional<core::Error> error_;
-};
-
-/// Neither it nor what is divided by it leaves single precision.
-bool is_temperature(double number) {
-  return number >= 1e-6 && number <= 1e6;
-}
-
-bool is_deviation(double number) {
-  return number >= 0 && number <= core::kLargestDeviation;
-}
-std::string deviations() {
-  return "0 … " + std::to_string(static_cast<int>(core::kLargestDeviation));
-}
-bool is_positive(double number) {
-  return number > 0;
-}
-bool is_not_negative(double number) {
-  return number >= 0;
-}
-bool is_fraction(double number) {
-  return number >= 0 && number < 1;
-}
-
-constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
-constexpr int kMostThreads = 256;
 
 void read_span(Reader& reader, const OptionalText& typed, std::optional<core::SpanEdges>& target) {
   if (!typed) return;
@@ -130,21 +24,6 @@ void read_span(Reader& reader, const OptionalText& typed, std::optional<core::Sp
     target = core::SpanEdges{*start, *end};
   else
     reader.fail(bad_value("--span", *typed, "START,END"));
-}
-
-void read_interventions(Reader& reader, const Typed& typed, InterventionOptions& options) {
-  options.zero_heads = typed.zero_head;
-  options.mean_heads = typed.mean_head;
-  options.mean_data.assign(typed.mean_data.begin(), typed.mean_data.end());
-  options.frozen = typed.freeze_activation;
-  options.uniform_attentions = typed.uniform_attention;
-  options.cells = typed.set;
-  options.leaves_scale = !typed.no_scale;
-  options.leaks_future = typed.leak_future;
-  if (typed.mean_head.empty() != typed.mean_data.empty())
-    reader.fail(typed.mean_head.empty() ? needs("--mean-data", "--mean-head")
-                                        : needs("--mean-head", "--mean-data"));
-  reader.real("--temperature", typed.temperature, "0.000001 … 1000000", is_temperature, options.temperature);
 }
 
 core::Result<ModelInput> model_input(const Typed& typed) {
@@ -213,9 +92,11 @@ core::Error no_value(std::string option) {
 
 std::optional<std::string> find_empty(const Typed& typed) {
   const std::pair<const char*, const OptionalText*> names[] = {
-      {"--model", &typed.model},   {"--batch", &typed.batch}, {"--out", &typed.out},
-      {"--tensor", &typed.tensor}, {"--cell", &typed.cell},   {"--lesson", &typed.lesson},
-      {"--from", &typed.from},     {"--data", &typed.data},   {"--config", &typed.config}};
+      {"--model", &typed.model},   {"--batch", &typed.batch},   {"--out", &typed.out},
+      {"--tensor", &typed.tensor}, {"--cell", &typed.cell},     {"--lesson", &typed.lesson},
+      {"--from", &typed.from},     {"--data", &typed.data},     {"--config", &typed.config},
+      {"--task", &typed.task},     {"--resume", &typed.resume}, {"--held-out", &typed.held_out},
+      {"RUN", &typed.run}};
   for (const auto& [option, value] : names)
     if (*value && (*value)->empty()) return option;
   const std::pair<const char*, const std::vector<std::string>*> lists[] = {
@@ -226,7 +107,9 @@ std::optional<std::string> find_empty(const Typed& typed) {
       {"--freeze", &typed.freeze},
       {"--freeze-activation", &typed.freeze_activation},
       {"--uniform-attention", &typed.uniform_attention},
-      {"--set", &typed.set}};
+      {"--set", &typed.set},
+      {"--setting", &typed.setting},
+      {"--change", &typed.change}};
   for (const auto& [option, list] : lists)
     for (const std::string& value : *list)
       if (value.empty()) return option;
@@ -273,39 +156,6 @@ core::Result<Command> steps_command(const Typed& typed) {
   return Command(StepsCommand{.input = *std::move(input),
                               .has_formulas = typed.formulas,
                               .format = typed.json ? OutputFormat::json : OutputFormat::text});
-}
-
-core::Result<Command> train_command(const Typed& typed) {
-  if (!typed.from) return missing("--from");
-  if (!typed.data) return missing("--data");
-  if (!typed.full_batch) return missing("--full-batch");
-  if (!typed.steps) return missing("--steps");
-  if (!typed.out) return missing("--out");
-  core::Result<core::OptimiserConfig> optimiser = optimiser_config(typed);
-  if (!optimiser) return optimiser.error();
-  TrainCommand command{.from = *typed.from, .data = *typed.data, .out = *typed.out};
-  command.optimiser = *std::move(optimiser);
-  Reader reader;
-  reader.whole<std::int64_t>("--steps", typed.steps, 1, kMost, command.n_steps);
-  reader.word("--schedule", typed.schedule, std::array<std::string_view, 3>{"constant", "cosine", "linear"},
-              command.optimiser.schedule);
-  reader.whole<std::int64_t>("--warm-up", typed.warm_up, 0, kMost, command.optimiser.warm_up);
-  reader.real("--dropout", typed.dropout, "0 … 0.99", is_fraction, command.graph.dropout);
-  reader.real("--label-smoothing", typed.label_smoothing, "0 … 0.99", is_fraction,
-              command.graph.label_smoothing);
-  reader.whole<std::uint64_t>("--seed", typed.seed, 0, std::numeric_limits<std::uint64_t>::max(),
-                              command.seed);
-  reader.whole<int>("--threads", typed.threads, 1, kMostThreads, command.n_threads);
-  command.has_equal_heads = typed.equal_heads;
-  command.frozen = typed.freeze;
-  reader.real("--head-noise", typed.head_noise, deviations(), is_deviation, command.head_noise);
-  read_interventions(reader, typed, command.interventions);
-  if (reader.error()) return *reader.error();
-  if (typed.head_noise && !typed.equal_heads) return needs("--head-noise", "--equal-heads");
-  command.optimiser.total_steps = command.n_steps;
-  if (const core::Result<void> checked = core::validate(command.optimiser, ""); !checked)
-    return checked.error();
-  return Command(std::move(command));
 }
 
 core::Result<Command> model_new_command(const Typed& typed) {
@@ -369,7 +219,7 @@ core::Result<Command> screenshot_command(const Typed& typed) {
   if (typed.text_scale) {
     std::string_view percent = *typed.text_scale;
     if (percent.ends_with('%')) percent.remove_suffix(1);
-    const std::optional<int> scale = parse<int>(percent);
+    const std::optional<int> scale = parse_number<int>(percent);
     if (!scale) return bad_value("--text-scale", *typed.text_scale, "100, 150 …");
     command.text_percent = *scale;  // the theme has the limits
   }

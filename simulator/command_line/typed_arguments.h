@@ -21,10 +21,14 @@ struct Typed {
   OptionalText optimiser, lr, weight_decay, clip, momentum, schedule, warm_up;
   OptionalText from, data, steps, dropout, label_smoothing, seed, threads, seconds;
   OptionalText head_noise, config, embedding_deviation;
+  OptionalText task, held_out, resume, batch_size, evaluate_every, held_out_size, target_score, plateau;
+  OptionalText d_model, heads, layers, d_ff, count, run, compare, beam, length_penalty;
+  std::vector<std::string> setting, change;
   std::vector<std::string> files;
   bool twofold = false, json = false, presentation = false, backward = false, gradient = false;
   bool check = false, update = false, no_scale = false, leak_future = false, full_batch = false;
-  bool formulas = false, head_contributions = false, equal_heads = false;
+  bool formulas = false, head_contributions = false, equal_heads = false, replace = false, relations = false,
+       held_out_split = false;
 };
 
 /// The first option whose value is empty, where something must stand.
@@ -39,6 +43,9 @@ core::Result<Command> trace_command(const Typed& typed);
 core::Result<Command> explain_command(const Typed& typed);
 core::Result<Command> steps_command(const Typed& typed);
 core::Result<Command> train_command(const Typed& typed);
+core::Result<Command> task_show_command(const Typed& typed);
+core::Result<Command> history_command(const Typed& typed);
+core::Result<Command> translate_command(const Typed& typed);
 core::Result<Command> model_new_command(const Typed& typed);
 core::Result<Command> bench_command(const Typed& typed);
 core::Result<Command> screenshot_command(const Typed& typed);

@@ -351,6 +351,8 @@ TEST_CASE("a sentence is shown as people write it", "[core][tasks]") {
   CHECK(shown({"ich", "weiß", ",", "dass", "es", "stimmt", "."}) == "Ich weiß, dass es stimmt.");
   CHECK(shown({"<begin>", "über", "wen", "?", "<end>", "<pad>"}) == "Über wen?");
   CHECK(shown({"I", "know", "the", "teacher's", "dog", "."}) == "I know the teacher's dog.");
+  CHECK(shown({"<begin>", "where", "is", "it", "?", "<separator>", "it", "is", "here", ".", "so", "what",
+               "!"}) == "Where is it? It is here. So what!");
   CHECK(shown({"<"}) == "<");
   CHECK(shown({"<begin>"}).empty());
   CHECK(shown({}).empty());

@@ -119,12 +119,21 @@ TEST_CASE("training and measuring refuse arguments that cannot be", "[simulator]
     arguments.erase(arguments.begin() + left_out, arguments.begin() + left_out + 2);
     check_refused(run_program(arguments), {option, "missing"});
   }
-  check_refused(run_program({"train", "--from", "a", "--data", "b", "--steps", "3", "--out", "c"}),
-                {"--full-batch"});
+  check_refused(run_program({"train", "--out", "c"}), {"--task", "--data", "missing"});
+  check_refused(with("--task=copying"), {"--task", "--data"});
+  check_refused(with("--batch-size=3"), {"--full-batch", "--batch-size"});
+  check_refused(with("--size=full"), {"--size", "--task"});
+  check_refused(with("--setting=a=b"), {"--setting", "--task"});
+  check_refused(with("--heads=2"), {"--from", "--heads"});
+  check_refused(with("--resume=d"), {"--resume", "--from"});
+  for (const char* change : {"lr=1", "0:lr=1", "3:lr", "3:lr=", "3:lr=x", "3:speed=1", "3:batch-size=0",
+                             "3:a[=1", "3:a[1,x]=1", "3:a[1,2,3,4,5,6]=1"})
+    check_refused(with(std::string("--change=") + change), {"--change", change});
   for (const char* option :
        {"--steps=0", "--steps=two", "--lr=-1", "--weight-decay=-0.1", "--clip=-1", "--optimiser=adam",
         "--schedule=step", "--warm-up=-1", "--dropout=1", "--dropout=-0.1", "--label-smoothing=1",
-        "--seed=-1", "--threads=0", "--threads=x", "--momentum=0.9"}) {
+        "--seed=-1", "--threads=0", "--threads=x", "--momentum=0.9", "--target-score=1.1", "--plateau=0",
+        "--evaluate-every=0", "--held-out-size=0"}) {
     const std::string text = option;
     check_refused(with(text), {text.substr(0, text.find('='))});
   }

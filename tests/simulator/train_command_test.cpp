@@ -1,6 +1,7 @@
 // headscope train on what a person changes first, and headscope model new --config: what they write.
 #include "tests/simulator/commands.h"
 
+#include "core/formats/json.h"
 #include "core/formats/model_directory.h"
 #include "core/formats/safetensors.h"
 
@@ -29,7 +30,7 @@ core::StoredTensors trained(const Scratch& scratch, const std::string& model, st
   const std::string out = (scratch / "trained").string();
   std::vector<std::string> arguments{"train",        "--from",  model, "--data", model + "/batch.tokens.json",
                                      "--full-batch", "--steps", "3",   "--lr",   "0.01",
-                                     "--out",        out};
+                                     "--replace",    "--out",   out};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const Ran ran = run_program(arguments);
   INFO(ran.errors);
@@ -103,8 +104,8 @@ TEST_CASE("training goes on with what is changed by hand, and keeps it in run.js
     CHECK(w_value.values[at] != was.values[at]);
   }
   const std::string zeroed = read_text(scratch / "trained/run.json");
-  CHECK_THAT(zeroed, Contains("\"zero_head\": [\"" + kAttention + ":1\"]") &&
-                         Contains("\"set\": [\"" + set + "\"]") && Contains("\"temperature\": 1,"));
+  CHECK_THAT(zeroed,
+             Contains("\"zero_head\": [\"" + kAttention + ":1\"]") && Contains("\"set\": [\"" + set + "\"]"));
 
   const auto w_query = [&](const std::vector<std::string>& more) {
     return trained(scratch, kManyHeads, more).at(kAttention + ".w_query").values;
@@ -112,7 +113,7 @@ TEST_CASE("training goes on with what is changed by hand, and keeps it in run.js
   const std::vector<double> plain = w_query({});
   CHECK(w_query({}) == plain);  // the same run gives the same bits
   CHECK(w_query({"--temperature", "2"}) != plain);
-  CHECK_THAT(read_text(scratch / "trained/run.json"), Contains("\"temperature\": 2,"));
+  CHECK_THAT(read_text(scratch / "trained/run.json"), Contains("\"temperature\": 2.0}"));
   CHECK(w_query({"--no-scale"}) != plain);
   CHECK_THAT(read_text(scratch / "trained/run.json"), Contains("\"no_scale\": true"));
   CHECK(w_query({"--leak-future"}) != plain);
@@ -179,7 +180,17 @@ TEST_CASE("training warns of numbers that are not finite, and names them before 
   const std::vector<std::string> lines = lines_of(ran.errors);
   REQUIRE(lines.size() == 2);
   CHECK_THAT(lines[0], Contains("model.safetensors") && Contains(name) && Contains("[0,0,1]"));
-  CHECK_THAT(lines[1], Contains("Step 1: the parameter " + name + "[0,0,1] is not a finite number."));
+  CHECK_THAT(lines[1], Contains("out") && Contains("model.safetensors"));
+
+  // where it can be written, the step that fails is the error, and what was before it is kept
+  const Ran failed =
+      run_program({"train", "--from", model.string(), "--data", kManyHeads + "/batch.tokens.json",
+                   "--full-batch", "--steps", "3", "--out", (scratch / "free").string()});
+  CHECK(failed.status == 2);
+  const std::vector<std::string> said = lines_of(failed.errors);
+  REQUIRE(said.size() == 2);
+  CHECK_THAT(said[1], Contains("Step 1: the parameter " + name + "[0,0,1] is not a finite number."));
+  CHECK(std::filesystem::exists(scratch / "free/checkpoints/000000.safetensors"));
 }
 
 TEST_CASE("a model of every architecture is made from its configuration, and runs",
@@ -274,4 +285,94 @@ TEST_CASE("a batch may be as large as what the command keeps of it allows", "[si
       parts);
   std::ofstream(batch) << "{\"source\": [[" + row + "], [" + row + "]]}";
   check_refused(run_program({"trace", "--model", model, "--batch", batch, "--out", out}), parts);
+}
+
+TEST_CASE("a task is trained, its run kept, visited and gone on with", "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string run = (scratch / "run").string(), twin = (scratch / "twin").string();
+  const auto train = [](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"train", "--task", "look-ups", "--seed", "3", "--evaluate-every",
+                                       "20",    "--out",  out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const Ran trained = train(run, {"--steps", "40"});
+  INFO(trained.errors);
+  REQUIRE(trained.status == 0);
+  CHECK_THAT(trained.out, Contains("Step 40 was the last one") && Contains("accuracy") &&
+                              Contains("previous_token") && Contains(run));
+  CHECK_THAT(trained.errors,
+             Contains("step 20:") && Contains("step 40:"));  // no terminal: a line an evaluation
+
+  // a later change while it ran is an event of the run, and both ways give the same bits
+  const Ran resumed = run_program({"train", "--resume", run, "--steps", "60", "--lr", "0.001"});
+  INFO(resumed.errors);
+  REQUIRE(resumed.status == 0);
+  REQUIRE(train(twin, {"--steps", "60", "--change", "41:lr=0.001"}).status == 0);
+  CHECK(read_text(scratch / "run/model.safetensors") == read_text(scratch / "twin/model.safetensors"));
+  CHECK(read_text(scratch / "run/history.csv") == read_text(scratch / "twin/history.csv"));
+  CHECK_THAT(read_text(scratch / "run/run.json"), Contains("\"step\": 41") && Contains("0.001"));
+
+  // a past step is the model of a run that ended there
+  const std::string early = (scratch / "early").string(), past = (scratch / "past").string();
+  REQUIRE(train(early, {"--steps", "33"}).status == 0);
+  const Ran visited = run_program({"history", run, "--step", "33", "--out", past});
+  INFO(visited.errors);
+  REQUIRE(visited.status == 0);
+  CHECK(read_text(scratch / "early/model.safetensors") == read_text(scratch / "past/model.safetensors"));
+  const Ran compared = run_program({"history", run, "--step", "10", "--compare", "60"});
+  CHECK_THAT(compared.out, Contains("outputs.weight") && Contains("From step 10 to step 60"));
+  const Ran cell = run_program({"history", run, "--step", "60", "--tensor", "outputs.bias", "--cell", "0,3"});
+  CHECK_THAT(cell.out, Contains("step 60: outputs.bias[0,3] = "));
+
+  check_refused(train(run, {"--steps", "5"}), {run});
+  check_refused(run_program({"history", run, "--step", "61"}), {"61", "60"});
+  check_refused(run_program({"history", run, "--step", "3", "--tensor", "logits", "--cell", "0,0,0,0"}),
+                {"logits"});
+  check_refused(run_program({"history", early + "x", "--step", "3"}), {early + "x"});
+  check_refused(run_program({"train", "--resume", early + "x"}), {early + "x"});
+  check_refused(run_program({"train", "--resume", run, "--change", "7:lr=1"}), {"7", "60"});
+}
+
+TEST_CASE("a task is shown, and refused by name where there is none", "[simulator][command_line]") {
+  for (const char* name : {"look-ups", "copying", "translation", "sentiment", "questions"}) {
+    INFO(name);
+    CHECK_THAT(run_program({"task", "list"}).out, Contains(name));
+    const Ran shown = run_program({"task", "show", name, "--count", "3", "--relations"});
+    CHECK(shown.status == 0);
+    CHECK_THAT(shown.out, Contains("1  ") && Contains("3  ") && Contains(": "));
+    const Ran json = run_program({"task", "show", name, "--count", "2", "--json", "--held-out-only"});
+    CHECK(json.status == 0);
+    CHECK(core::parse_json(json.out, "").has_value());
+  }
+  check_refused(run_program({"task", "show", "cooking"}), {"cooking", "look-ups"});
+  check_refused(run_program({"task", "show", "copying", "--size", "full"}), {"copying"});
+  check_refused(run_program({"task", "show", "copying", "--setting", "period=3"}), {"period", "3", "10"});
+  check_refused(run_program({"train", "--task", "copying", "--heads", "5", "--out", "x"}),
+                {"--heads", "5", "32"});
+}
+
+TEST_CASE("a grammar is checked with file and line", "[simulator][command_line]") {
+  const Scratch scratch;
+  std::ofstream(scratch / "toy.grammar") << "language en\n\nrule sentence\n  en : \"hello\" nobody\n";
+  const std::string toy = (scratch / "toy.grammar").string();
+  const Ran checked = run_program({"task", "check", toy});
+  CHECK(checked.status == 2);
+  CHECK_THAT(checked.out, Contains("toy.grammar") && Contains("4") && Contains("nobody"));
+  const std::string pocket =
+      (headscope::tests::source_folder() / "assets/tasks/translation/pocket.grammar").string();
+  CHECK_THAT(run_program({"task", "check", pocket}).out, Contains("no problems"));
+}
+
+TEST_CASE("a trained translator translates", "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string run = (scratch / "run").string();
+  REQUIRE(run_program({"train", "--task", "translation", "--steps", "3", "--out", run}).status == 0);
+  const Ran said =
+      run_program({"translate", "--model", run, "--text", "the dog saw the cat .", "--beam", "2"});
+  INFO(said.errors);
+  CHECK(said.status == 0);
+  CHECK_THAT(said.out, Contains("log-probability"));
+  check_refused(run_program({"translate", "--model", run, "--text", "the zebra saw"}), {"--text", "zebra"});
+  check_refused(run_program({"translate", "--model", kManyHeads, "--text", "a"}), {"translate"});
 }
