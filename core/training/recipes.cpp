@@ -35,7 +35,7 @@ Recipe find_recipe(const Task& task) {
                             .n_layers = 2,
                             .d_ff = 128,
                             .batch_size = 64,
-                            .n_steps = 3000,
+                            .n_steps = 2000,
                             .rate = 4e-3,
                             .decay_from = 0.5}
                    : Recipe{.d_ff = 64, .n_steps = 1000, .decay_from = 0.7};

@@ -4,6 +4,7 @@ at which .9 was passed, seconds. One process a run, one thread each.
 
     tests/bench/recipes.py build/release/bin/headscope                    # all recipes, seeds 1 to 10
     tests/bench/recipes.py HEADSCOPE --only translation/full --seeds 11-20
+    tests/bench/recipes.py HEADSCOPE --only look-ups -- --heads 1         # what follows -- goes to headscope train
 """
 import argparse
 import csv
@@ -54,13 +55,13 @@ def main():
     parser.add_argument("headscope", help="the program, built for this machine: ./run builds build/release/bin/headscope")
     parser.add_argument("--seeds", type=seeds_of, default=range(1, 11), help="1-10")
     parser.add_argument("--only", help="recipes whose name begins so")
-    parser.add_argument("more", nargs="*", help="after --: more arguments for headscope train")
-    options = parser.parse_args()
+    cut = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options, more = parser.parse_args(sys.argv[1:cut]), sys.argv[cut + 1:]
     print(f"{'recipe':22} {'steps':>6} {'median':>7} {'lowest':>7} {'reached':>8} {'.9 at step':>11} {'seconds':>8} {'longest':>8}")
     for name, arguments, wanted, limit in RECIPES:
         if options.only and not name.startswith(options.only):
             continue
-        runs = [train(options.headscope, arguments + options.more, seed) for seed in options.seeds]
+        runs = [train(options.headscope, arguments + more, seed) for seed in options.seeds]
         scores = [score for score, _, _, _ in runs]
         passed = [step for _, step, _, _ in runs if step is not None]
         seconds = [seconds for _, _, _, seconds in runs]
