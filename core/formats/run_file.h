@@ -16,7 +16,7 @@ struct RunFile {
   RunConfig config;
   std::vector<Event> events = {};
   std::int64_t n_steps = 0;     // that had been done when it was written
-  std::uint64_t data_hash = 0;  // Trainer::data_hash()
+  std::uint64_t data_hash = 0;  // of what it learns from; 0: not known
   Json interventions = {};      // what is set by hand, in its owner's words; null: nothing
   bool operator==(const RunFile&) const = default;
 };

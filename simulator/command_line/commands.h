@@ -95,6 +95,7 @@ struct TrainCommand {
   std::filesystem::path out;
   bool resumes = false;
   bool replaces = false;  // a run that is there already
+  std::optional<std::int64_t> back_to = {};  // a past step; what came after it is forgotten
   TrainChoices choices = {};
   std::vector<core::Event> events = {};  // changes at later steps
   int n_threads = 1;

@@ -20,19 +20,17 @@
 namespace headscope::simulator {
 namespace {
 
-core::Result<core::ResumedRun> open_run(const std::filesystem::path& directory,
-                                        const CommandContext& context) {
-  core::Result<core::StoredRun> stored = core::read_run_directory(directory);
+/// To look at: the run may be going on in another process meanwhile.
+core::Result<std::unique_ptr<core::Run>> open_run(const std::filesystem::path& directory,
+                                                  const CommandContext& context) {
+  core::Result<core::StoredRun> stored = core::read_run_directory(directory, core::RunAccess::look);
   if (!stored) return stored.error();
   const core::Result<InterventionOptions> interventions =
       read_interventions_json(stored->file.interventions, (directory / "run.json").string());
   if (!interventions) return interventions.error();
+  for (const core::Error& warning : stored->warnings) context.errors << context.text.error(warning) << "\n";
   const core::Intervene intervene = intervene_in_run(*interventions, stored->file.config);
-  core::Result<core::ResumedRun> resumed =
-      core::resume_run(*std::move(stored), {.assets = context.data.assets, .intervene = intervene});
-  if (!resumed) return resumed;
-  for (const core::Error& warning : resumed->warnings) context.errors << context.text.error(warning) << "\n";
-  return resumed;
+  return core::reopen_run(*std::move(stored), {.assets = context.data.assets, .intervene = intervene});
 }
 
 /// The state after a step, and a line about how it was found.
@@ -112,9 +110,9 @@ void print_cell(const core::Run& run, const AskedCell& asked, const core::TrainS
 }  // namespace
 
 core::Result<void> run(const HistoryCommand& command, const CommandContext& context) {
-  core::Result<core::ResumedRun> resumed = open_run(command.run, context);
-  if (!resumed) return resumed.error();
-  core::Run& run = *resumed->run;
+  const core::Result<std::unique_ptr<core::Run>> opened = open_run(command.run, context);
+  if (!opened) return opened.error();
+  core::Run& run = **opened;
   std::optional<AskedCell> asked;
   if (command.tensor) {
     const core::Result<AskedCell> found = find_cell(run, command);

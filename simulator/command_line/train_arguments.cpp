@@ -159,6 +159,7 @@ core::Result<void> check_together(const Typed& typed) {
       return not_with("--resume", *option);
     return {};
   }
+  if (typed.back_to) return needs("--back-to", "--resume");
   if (!typed.task && !typed.data) return missing("--task NAME or --data FILE");
   if (typed.task && typed.data) return not_with("--task", "--data");
   if (!typed.out) return missing("--out");
@@ -192,6 +193,7 @@ core::Result<Command> train_command(const Typed& typed) {
   command.replaces = typed.replace;
   Reader reader;
   command.choices = read_choices(reader, typed);
+  reader.whole<std::int64_t>("--back-to", typed.back_to, 0, kMost, command.back_to);
   if (typed.task) {
     core::Result<core::TaskConfig> task = read_task(reader, typed);
     if (!task) return task.error();

@@ -12,6 +12,7 @@
 #include "simulator/command_line/interruption.h"
 #include "simulator/command_line/intervention_options.h"
 #include "simulator/command_line/model_run.h"
+#include "simulator/command_line/train_advice.h"
 #include "simulator/command_line/train_report.h"
 
 #include <algorithm>
@@ -108,6 +109,8 @@ core::Result<Open> go_on(const TrainCommand& command, const CommandContext& cont
   if (!resumed) return resumed.error();
   for (const core::Error& warning : resumed->warnings) context.errors << context.text.error(warning) << "\n";
   core::Run& run = *resumed->run;
+  if (command.back_to)
+    if (core::Result<void> gone = run.go_back_to(*command.back_to); !gone) return gone.error();
   core::StopConfig stop = run.config().stop;
   stop.n_steps = command.choices.n_steps.value_or(stop.n_steps);
   if (command.choices.target_score) stop.target_score = command.choices.target_score;
@@ -116,6 +119,8 @@ core::Result<Open> go_on(const TrainCommand& command, const CommandContext& cont
   for (const core::Change& change : changes_of(command.choices))
     if (core::Result<void> changed = run.change(change); !changed) return changed.error();
   if (core::Result<void> planned = run.plan(command.events); !planned) return planned.error();
+  // where it cannot be written is said before anything is trained
+  if (core::Result<void> saved = resumed->directory.save(run); !saved) return saved.error();
   return Open{std::move(resumed->run), std::move(resumed->directory)};
 }
 
@@ -123,22 +128,25 @@ core::Result<Open> go_on(const TrainCommand& command, const CommandContext& cont
 struct Ending {
   std::optional<core::Error> failure = {};  // of a step
   bool is_interrupted = false;
+  bool has_begun = false;  // there was a step to do
 };
 
 /// Steps until something ends them. What cannot be written is said once, and tried again later.
 Ending train(Open& open, const CommandContext& context) {
   const Interruption interruption;
   TrainProgress progress(context, *open.run);
-  bool is_unwritten = false;
+  bool is_unwritten = false, has_begun = false;
   while (!open.run->stop_reason()) {
-    if (interruption.is_wanted()) return {.is_interrupted = true};
-    if (core::Result<void> done = open.run->run_step(); !done) return {.failure = done.error()};
+    if (interruption.is_wanted()) return {.is_interrupted = true, .has_begun = true};
+    if (core::Result<void> done = open.run->run_step(); !done)
+      return {.failure = done.error(), .has_begun = true};
+    has_begun = true;
     progress.show();
     const core::Result<void> written = open.directory.update(*open.run);
     if (!written && !is_unwritten) progress.say(context.text.error(written.error()));
     is_unwritten = !written;
   }
-  return {};
+  return {.has_begun = has_begun};
 }
 
 std::string stop_key(core::StopReason reason) {
@@ -181,9 +189,9 @@ void print_summary(const core::Run& run, const Ending& ending, const std::filesy
                    const CommandContext& context) {
   const lessons::TextCatalog& text = context.text;
   const std::string step = std::to_string(run.trainer().step());
-  const std::string folder = core::printable(path.string());
   if (const std::optional<core::StopReason> reason = run.stop_reason(); reason && !ending.failure)
     context.out << text.text(stop_key(*reason), {{"step", step}}) << "\n";
+  if (!ending.has_begun) context.out << text.text("command.train.has_ended", {{"step", step}}) << "\n";
   if (const core::Evaluation* evaluation = run.evaluation()) {
     std::string score = score_text(run, *evaluation, text);
     if (const std::optional<double> bleu = bleu_of(run)) score += ", BLEU " + fixed(*bleu, 1);
@@ -196,9 +204,9 @@ void print_summary(const core::Run& run, const Ending& ending, const std::filesy
                              {{"loss", digits(static_cast<float>(run.series().back().report.loss))}})
                 << "\n";
   }
-  context.out << text.text(ending.is_interrupted ? "command.train.interrupted" : "command.train.saved",
-                           {{"step", step}, {"path", folder}})
-              << "\n";
+  if (!ending.failure)
+    if (const std::string remark = remark_on_loss(run, path, text); !remark.empty())
+      context.out << remark << "\n";
 }
 
 }  // namespace
@@ -207,12 +215,34 @@ core::Result<void> run(const TrainCommand& command, const CommandContext& contex
   core::Result<Open> open = command.resumes ? go_on(command, context) : begin(command, context);
   if (!open) return open.error();
   const Ending ending = train(*open, context);
-  const core::Result<void> saved = open->directory.save(*open->run);
-  if (saved) print_summary(*open->run, ending, command.out, context);
-  if (ending.failure) return *ending.failure;  // the reason to look at what was written
-  if (!saved) return saved;
+  const core::Run& run = *open->run;
+  const core::Result<void> saved = open->directory.save(run);
+  const std::string folder = core::printable(command.out.string()),
+                    step = std::to_string(run.trainer().step());
+  print_summary(run, ending, command.out, context);
+  if (saved && !ending.failure && !ending.is_interrupted)
+    context.out << context.text.text("command.train.saved", {{"step", step}, {"path", folder}}) << "\n";
+  context.out << std::flush;
+  if (ending.failure && saved) {
+    const std::optional<core::Error> offer = offer_after(*ending.failure, run, command.out);
+    if (!offer) return *ending.failure;
+    context.errors << context.text.error(*ending.failure) << "\n";
+    return *offer;
+  }
+  if (ending.failure) context.errors << context.text.error(*ending.failure) << "\n";
+  if (!saved) {
+    context.errors << context.text.error(saved.error()) << "\n";
+    const bool is_kept = open->directory.newest_step() == run.trainer().step();
+    return core::Error{.key = is_kept ? "train.unsaved_past" : "train.unsaved",
+                       .where = folder,
+                       .values = {{"step", step},
+                                  {"kept", std::to_string(open->directory.newest_step())},
+                                  {"command", resume_line(command.out)}}};
+  }
   if (ending.is_interrupted)
-    return core::Error{.key = "train.interrupted", .where = core::printable(command.out.string())};
+    return core::Error{.key = "train.interrupted",
+                       .where = folder,
+                       .values = {{"step", step}, {"command", resume_line(command.out)}}};
   return {};
 }
 

@@ -2,13 +2,18 @@
 
 #include "simulator/terminal/text_layout.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <iomanip>
+#include <limits>
 #include <ostream>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 namespace headscope::simulator {
@@ -16,13 +21,19 @@ namespace headscope::simulator {
 namespace {
 
 constexpr double kInterval = 0.1;  // seconds between two looks of the line
-constexpr int kBarColumns = 20;
+constexpr std::size_t kBarColumns = 20, kBarStep = 5;
 
-std::string bar(double share) {
-  const auto full = static_cast<int>(std::clamp(share, 0.0, 1.0) * kBarColumns);
+std::string bar(double share, std::size_t n_columns) {
+  const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(n_columns));
   std::string text;
-  for (int column = 0; column < kBarColumns; ++column) text += column < full ? "█" : "░";
+  for (std::size_t column = 0; column < n_columns; ++column) text += column < full ? "█" : "░";
   return text;
+}
+
+/// Columns of the terminal that standard error is; 80 where it does not say. Asked each time: windows change.
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point then) {
@@ -34,6 +45,14 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
 std::string digits(double value) {
   std::array<char, 40> buffer{};
   const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), written.ptr};
+}
+
+std::string rounded(double value) {
+  constexpr int kDigits = 3;
+  std::array<char, 40> buffer{};
+  const auto written =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, kDigits);
   return {buffer.data(), written.ptr};
 }
 
@@ -86,19 +105,45 @@ void TrainProgress::say(const std::string& line) {
   is_line_open_ = false;
 }
 
+std::string progress_line(double share, const std::vector<ProgressPart>& parts, std::size_t n_columns) {
+  constexpr std::string_view kBetween = " · ";
+  std::string line;
+  // the first parts are the least wanted where not all fit
+  for (int most = std::numeric_limits<int>::max(); most > 0;) {
+    line.clear();
+    int least_wanted = 0;
+    for (const ProgressPart& part : parts) {
+      if (part.text.empty() || part.rank >= most) continue;
+      line += (line.empty() ? "" : std::string(kBetween)) + part.text;
+      least_wanted = std::max(least_wanted, part.rank);
+    }
+    if (terminal::display_width(line) <= n_columns) break;
+    most = least_wanted;
+  }
+  const std::size_t width = terminal::display_width(line);
+  const std::size_t left = n_columns > width ? n_columns - width - 1 : 0;
+  // in steps, so that it does not tremble with the digits beside it
+  const std::size_t n_bar = std::min(kBarColumns, left / kBarStep * kBarStep);
+  return n_bar > 0 ? bar(share, n_bar) + " " + line : terminal::shorten(line, n_columns);
+}
+
 void TrainProgress::show_line() {
   const std::int64_t step = run_.trainer().step(), steps = run_.config().stop.n_steps;
   const double rate = static_cast<double>(step - first_step_) / std::max(seconds_since(start_), 1e-9);
   const core::Evaluation* evaluation = run_.evaluation();
-  const std::string line = context_.text.text(
-      "command.train.progress",
-      {{"bar", bar(static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(steps, 1)))},
-       {"step", std::to_string(step)},
-       {"steps", std::to_string(steps)},
-       {"loss", fixed(run_.series().back().report.loss, 4)},
-       {"score", evaluation ? score_text(run_, *evaluation, context_.text) + " · " : ""},
-       {"rate", std::to_string(std::llround(rate))},
-       {"left", clock(rate > 0 ? static_cast<double>(steps - step) / rate : 0)}});
+  const lessons::TextCatalog& text = context_.text;
+  const double left = rate > 0 ? static_cast<double>(steps - step) / rate : 0;
+  const std::vector<ProgressPart> parts = {
+      {0, std::to_string(step) + "/" + std::to_string(steps)},
+      {1, text.text("command.train.progress.loss", {{"loss", fixed(run_.series().back().report.loss, 4)}})},
+      {2, evaluation ? score_text(run_, *evaluation, text) : ""},
+      {4, text.text("command.train.progress.rate",
+                    {{"rate", rate < 10 ? fixed(rate, 1) : std::to_string(std::llround(rate))}})},
+      {3, text.text("command.train.progress.left", {{"left", clock(left)}})}};
+  // the last column stays free: some terminals wrap as soon as it is written
+  const std::string line =
+      progress_line(static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(steps, 1)), parts,
+                    terminal_columns() - 1);
   context_.errors << "\r" << line << "\x1b[K" << std::flush;
   shown_ = std::chrono::steady_clock::now();
   is_line_open_ = true;

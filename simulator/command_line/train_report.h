@@ -5,20 +5,34 @@
 #include "simulator/command_line/commands.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace headscope::simulator {
 
 /// The shortest digits that read back as the same number.
 std::string digits(double value);
+/// The same, rounded to three significant digits.
+std::string rounded(double value);
 /// A number for people: `decimals` after the point.
 std::string fixed(double value, int decimals);
 /// "1:05", "2:00:07": how long.
 std::string clock(double seconds);
 
-/// One line on standard error, written over itself: a bar, loss, score, steps per second, time left. Where
-/// standard error is no terminal, a line for each evaluation instead.
+/// One figure of the line: parts with a higher rank are left out first where the line is short; rank 0 stays.
+struct ProgressPart {
+  int rank = 0;
+  std::string text;  // empty: nothing to say
+};
+
+/// A bar, as wide as there is room for, and the parts in their order, in at most `n_columns` columns, 1 at
+/// least. `share` of the bar, 0 to 1, is filled.
+std::string progress_line(double share, const std::vector<ProgressPart>& parts, std::size_t n_columns);
+
+/// One line on standard error, written over itself: a bar, loss, score, steps per second, time left, what
+/// fits. Where standard error is no terminal, a line for each evaluation instead.
 class TrainProgress {
  public:
   TrainProgress(const CommandContext& context, const core::Run& run);

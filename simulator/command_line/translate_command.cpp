@@ -7,11 +7,21 @@
 #include "simulator/command_line/model_run.h"
 #include "simulator/command_line/train_report.h"
 
+#include <cctype>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::simulator {
+namespace {
+
+core::Result<core::Sentence> words_of(const std::string& text, const core::StoredModel& model) {
+  return core::tokenize(text, *model.vocabulary, model.config.tokenizer.value_or(core::TokenizerConfig{}),
+                        static_cast<std::size_t>(model.config.max_tokens));
+}
+
+}  // namespace
 
 core::Result<void> run(const TranslateCommand& command, const CommandContext& context) {
   const core::Result<core::StoredModel> model = core::read_model_directory(command.model);
@@ -24,9 +34,13 @@ core::Result<void> run(const TranslateCommand& command, const CommandContext& co
   const core::Vocabulary& target = *model->target_vocabulary;
   if (!target.begin() || !target.end()) return core::Error{.key = "translate.no_marks", .where = where};
   print_warnings(*model, context);
-  core::Result<core::Sentence> sentence = core::tokenize(
-      command.text, *model->vocabulary, model->config.tokenizer.value_or(core::TokenizerConfig{}),
-      static_cast<std::size_t>(model->config.max_tokens));
+  core::Result<core::Sentence> sentence = words_of(command.text, *model);
+  // as people write it: with a capital at its beginning
+  if (!sentence && !command.text.empty() && std::isupper(static_cast<unsigned char>(command.text.front()))) {
+    std::string lowered = command.text;
+    lowered.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(lowered.front())));
+    if (core::Result<core::Sentence> again = words_of(lowered, *model); again) sentence = std::move(again);
+  }
   if (!sentence) {
     core::Error error = sentence.error();
     error.where = "--text";

@@ -82,6 +82,11 @@ ResumedRun resume(const fs::path& path, double seconds = kSeldom) {
   return *std::move(resumed);
 }
 
+/// As at the end of a program: another may go on with the directory.
+void close(RunDirectory directory) {
+  static_cast<void>(directory);
+}
+
 /// The whole run, done without a stop.
 std::unique_ptr<Run> undisturbed(const fs::path& path) {
   auto run = make_run(small_run());
@@ -115,7 +120,7 @@ TEST_CASE("a run's directory is a model directory, and holds the history", "[cor
                                  "000040.safetensors", "000050.safetensors", "000060.safetensors"});
   CHECK(read_text(folder / "run/history.csv") == format_series(*run));
 
-  const Result<StoredRun> stored = read_run_directory(folder / "run");
+  const Result<StoredRun> stored = read_run_directory(folder / "run", RunAccess::look);
   REQUIRE(stored);
   CHECK(stored->file.config == run->config());
   CHECK(stored->file.events == run->trainer().events());
@@ -129,7 +134,8 @@ TEST_CASE("a run's directory is a model directory, and holds the history", "[cor
   for (const std::int64_t step : {60, 0, 13, 14, 35, 34, 59})
     CHECK(same_state(*resumed.run->state_at(step), *run->state_at(step)));
   REQUIRE(resumed.directory.save(*resumed.run));
-  CHECK(format_json(read_run_directory(folder / "run")->file.interventions) == R"({"zero_head": ["a:1"]})");
+  CHECK(format_json(read_run_directory(folder / "run", RunAccess::look)->file.interventions) ==
+        R"({"zero_head": ["a:1"]})");
 }
 
 TEST_CASE("copied after any step, a run goes on to the same bits", "[core][run_directory]") {
@@ -214,6 +220,7 @@ TEST_CASE("a run that goes back leaves nothing of its other future", "[core][run
   REQUIRE(run->go_back_to(16));
   for (int time = 0; time < 9; ++time) REQUIRE(run->run_step());  // to 25, before anything is written
   REQUIRE(directory.update(*run));
+  close(std::move(directory));
   ResumedRun resumed = resume(folder / "run");
   CHECK(resumed.run->trainer().step() == 25);
   CHECK(same_state(resumed.run->trainer().state(), run->trainer().state()));
@@ -275,6 +282,83 @@ TEST_CASE("a damaged checkpoint is named and set aside, and the one before is us
   const Result<StoredRun> nothing = read_run_directory(folder / "whole");
   REQUIRE_FALSE(nothing);
   CHECK(nothing.error().key == "run.no_checkpoint");
+  // perhaps it is config.json that is wrong: all of them stay what they are
+  for (const std::string& name : names_in(folder / "whole/checkpoints"))
+    CHECK_FALSE(name.ends_with(".damaged"));
+}
+
+TEST_CASE("one process at a time goes on with a run, and others look at it", "[core][run_directory]") {
+  const TemporaryFolder folder;
+  const auto run = make_run(small_run());
+  RunDirectory directory = make_directory(folder / "run", *run);
+  while (run->trainer().step() < 20) do_step(*run, directory);
+  REQUIRE(directory.save(*run));
+  CHECK(read_run_directory(folder / "run").error().key == "run.in_use");
+  const auto other = make_run(small_run());
+  CHECK(RunDirectory::create(folder / "run", *other, {}).error().key == "run.exists");
+  CHECK(RunDirectory::create(folder / "run", *other, {.existing = Existing::replace}).error().key ==
+        "run.in_use");
+
+  // a look changes nothing, not even what is damaged or half-written, and finds the past
+  write_text(folder / "run/checkpoints/000020.safetensors", "nothing");
+  write_text(folder / "run/checkpoints/.headscope-1-0.tmp", "half");
+  const std::vector<std::string> names = names_in(folder / "run/checkpoints");
+  Result<StoredRun> stored = read_run_directory(folder / "run", RunAccess::look);
+  REQUIRE(stored);
+  REQUIRE(stored->warnings.size() == 1);
+  CHECK(stored->warnings[0].key == "run.checkpoint_unread");
+  const Result<std::unique_ptr<Run>> past = reopen_run(*std::move(stored), {});
+  REQUIRE(past);
+  CHECK(same_state(*(*past)->state_at(12), *run->state_at(12)));
+  CHECK((*past)->series().size() == 14);  // step 0 to 13, its newest intact checkpoint
+  CHECK(names_in(folder / "run/checkpoints") == names);
+
+  // a process that is killed leaves the run to the next
+  close(std::move(directory));
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const Result<StoredRun> held = read_run_directory(folder / "run");
+    const char said = held ? 'y' : 'n';
+    if (::write(ends[1], &said, 1) != 1) ::_exit(1);
+    while (true) ::pause();
+  }
+  char said = 0;
+  REQUIRE(::read(ends[0], &said, 1) == 1);
+  CHECK(said == 'y');
+  CHECK(read_run_directory(folder / "run").error().key == "run.in_use");
+  ::kill(child, SIGKILL);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(read_run_directory(folder / "run").has_value());
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_CASE("a run whose task makes other examples than before does not go on", "[core][run_directory]") {
+  const TemporaryFolder folder;
+  static_cast<void>(undisturbed(folder / "run"));
+  const std::string text = read_text(folder / "run/run.json");
+  const std::size_t at = text.find("\"data_hash\": ");
+  REQUIRE(at != std::string::npos);
+  std::string other = text;
+  char& digit = other[other.find_first_not_of("0123456789", other.find_first_of("0123456789", at)) - 1];
+  digit = digit == '1' ? '2' : '1';  // as if the task's words had been others
+  write_text(folder / "run/run.json", other);
+  Result<StoredRun> stored = read_run_directory(folder / "run");
+  REQUIRE(stored);
+  const Result<ResumedRun> refused = resume_run(*std::move(stored), {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().key == "run.task_changed");
+  stored = read_run_directory(folder / "run", RunAccess::look);
+  CHECK(reopen_run(*std::move(stored), {}).error().key == "run.task_changed");
+  // a run.json of an older version has none, and goes on
+  const std::size_t line = other.rfind('\n', at);
+  other.erase(line, other.find('\n', line + 1) - line);
+  write_text(folder / "run/run.json", other);
+  CHECK(resume(folder / "run").run->trainer().step() == 60);
 }
 
 TEST_CASE("a checkpoint is read as it was written, by its own graph alone", "[core][run_directory]") {
@@ -335,6 +419,7 @@ TEST_CASE("a run from a file goes on with the same file alone", "[core][run_dire
   RunDirectory directory = make_directory(folder / "run", *run);
   for (int time = 0; time < 15; ++time) REQUIRE(run->run_step());
   REQUIRE(directory.save(*run));
+  close(std::move(directory));
   ResumedRun resumed = resume(folder / "run");
   CHECK(resumed.run->config() == run->config());
   for (int time = 0; time < 15; ++time) {
@@ -345,6 +430,7 @@ TEST_CASE("a run from a file goes on with the same file alone", "[core][run_dire
   std::string text = read_text(folder / "rows.tokens.json");
   text[text.find('5')] = '6';
   write_text(folder / "rows.tokens.json", text);
+  close(std::move(resumed.directory));
   Result<StoredRun> stored = read_run_directory(folder / "run");
   REQUIRE(stored);
   const Result<ResumedRun> changed = resume_run(*std::move(stored), {});
@@ -367,6 +453,7 @@ TEST_CASE("a folder that cannot be written to is said, and nothing in memory is 
   REQUIRE(run->run_step());
   fs::remove(folder / "run/history.csv");
   REQUIRE(directory.update(*run));
+  close(std::move(directory));
   CHECK(resume(folder / "run").run->trainer().step() == 2);
   write_text(folder / "file", "");
   const Result<RunDirectory> no_folder = RunDirectory::create(folder / "file", *run, {});

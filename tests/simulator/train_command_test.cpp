@@ -373,6 +373,50 @@ TEST_CASE("a trained translator translates", "[simulator][command_line]") {
   INFO(said.errors);
   CHECK(said.status == 0);
   CHECK_THAT(said.out, Contains("log-probability"));
+  CHECK(run_program({"translate", "--model", run, "--text", "The dog saw the cat.", "--beam", "2"}).out ==
+        said.out);
   check_refused(run_program({"translate", "--model", run, "--text", "the zebra saw"}), {"--text", "zebra"});
   check_refused(run_program({"translate", "--model", kManyHeads, "--text", "a"}), {"translate"});
+}
+
+TEST_CASE("a rate that is far too high is survived, and the way back is a command",
+          "[simulator][command_line]") {
+  const Scratch scratch;
+  const std::string run = (scratch / "run").string();
+  const Ran failed = run_program({"train", "--task", "look-ups", "--optimiser", "sgd", "--lr", "1000",
+                                  "--clip", "0", "--steps", "60", "--out", run});
+  CHECK(failed.status == 2);
+  std::vector<std::string> said = lines_of(failed.errors);
+  REQUIRE(said.size() >= 2);
+  CHECK_THAT(said[said.size() - 2], Contains("is not a finite number") && Contains("Step "));
+  const std::string command = "headscope train --resume '" + run + "' --back-to 0 --lr 100";  // a blank in it
+  CHECK_THAT(said.back(), Contains(command) && Contains("the last good one, is saved"));
+  // what is offered works, at last
+  const Ran saved = run_program({"train", "--resume", run, "--back-to", "0", "--lr", "1"});
+  INFO(saved.errors);
+  CHECK(saved.status == 0);
+  CHECK_THAT(saved.out, Contains("Step 60 was the last one"));
+  CHECK_THAT(saved.out, !Contains("higher than at the beginning"));
+
+  // the clipped AdamW of a recipe stays finite, but learns nothing: said, too
+  const Ran high = run_program(
+      {"train", "--task", "look-ups", "--lr", "8", "--steps", "30", "--out", (scratch / "high").string()});
+  CHECK(high.status == 0);
+  CHECK_THAT(high.out, Contains("higher than at the beginning") && Contains("--lr 0.8"));
+
+  // back to a past step, another future: as if it had been changed there at once
+  const std::string twin = (scratch / "twin").string();
+  REQUIRE(run_program({"train", "--task", "look-ups", "--steps", "40", "--out", twin}).status == 0);
+  REQUIRE(
+      run_program({"train", "--resume", twin, "--back-to", "25", "--lr", "0.001", "--steps", "50"}).status ==
+      0);
+  const std::string calm = (scratch / "calm").string();
+  REQUIRE(
+      run_program({"train", "--task", "look-ups", "--steps", "50", "--change", "26:lr=0.001", "--out", calm})
+          .status == 0);
+  CHECK(read_text(scratch / "twin/history.csv") == read_text(scratch / "calm/history.csv"));
+  CHECK_THAT(run_program({"train", "--resume", twin}).out, Contains("nothing was trained"));
+  check_refused(run_program({"train", "--resume", twin, "--back-to", "51"}), {"51", "50"});
+  check_refused(run_program({"train", "--task", "look-ups", "--back-to", "1", "--out", twin}),
+                {"--back-to", "--resume"});
 }

@@ -54,7 +54,7 @@ done
 same calm killed
 
 # Ctrl-C: everything saved, status 130, a hint how to go on.
-"$headscope" train "${run[@]}" --out "$folder/interrupted" > "$folder/out.txt" 2> /dev/null &
+"$headscope" train "${run[@]}" --out "$folder/interrupted" > /dev/null 2> "$folder/out.txt" &
 wait_for_checkpoint "$folder/interrupted" 0
 kill -INT $!
 wait $!
@@ -68,6 +68,15 @@ head -c 1000 "$newest" > "$folder/cut" && cp "$folder/cut" "$newest"
 grep -q "${newest##*/}" "$folder/errors.txt" || fail "the damaged checkpoint is not named"
 [[ -e $newest.damaged ]] || fail "the damaged checkpoint was not set aside"
 same calm interrupted
+
+# Two in one folder: the second is refused, a look is not, and the first goes on.
+"$headscope" train "${run[@]}" --out "$folder/shared" > /dev/null 2>&1 &
+wait_for_checkpoint "$folder/shared" 0
+"$headscope" train --resume "$folder/shared" > /dev/null 2> "$folder/errors.txt" && fail "two trained in one folder"
+grep -q "another headscope is training" "$folder/errors.txt" || fail "it does not say that the folder is in use"
+"$headscope" history "$folder/shared" --step 1 > /dev/null 2>&1 || fail "a run that goes on cannot be looked at"
+wait $! || fail "the first of two failed"
+same calm shared
 
 # What is there already is not overwritten.
 "$headscope" train "${run[@]}" --out "$folder/calm" > /dev/null 2> "$folder/errors.txt" && fail "a run was overwritten"
