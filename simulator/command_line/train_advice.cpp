@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -44,7 +43,7 @@ std::string way_back(const core::Run& run, const std::filesystem::path& path) {
 }  // namespace
 
 std::string shell_word(const std::filesystem::path& path) {
-  const std::string word = core::printable(path.string());
+  std::string word = core::printable(path.string());
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
@@ -67,7 +66,8 @@ std::int64_t sound_step(const core::Run& run) {
   constexpr float kMost = 10;
   const std::optional<double> first_loss = loss_after(0);
   const float first_largest = largest(checkpoints.begin()->second);
-  for (const auto& [step, state] : std::views::reverse(checkpoints)) {
+  for (auto at = checkpoints.rbegin(); at != checkpoints.rend(); ++at) {
+    const auto& [step, state] = *at;
     const std::optional<double> loss = loss_after(step);
     if (loss && first_loss && *loss <= *first_loss && largest(state) <= kMost * first_largest) return step;
   }
