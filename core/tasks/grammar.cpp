@@ -149,6 +149,16 @@ std::optional<std::size_t> Grammar::find_words(std::string_view name) const {
   return static_cast<std::size_t>(found - words.begin());
 }
 
+std::size_t Grammar::n_words() const {
+  return program_->words.size();
+}
+
+Grammar::EntryPlace Grammar::place(const GrammarValue& entry) const {
+  const grammar::Cells& cells = program_->cells_of(static_cast<std::size_t>(entry.words));
+  const std::size_t row = program_->row_of(entry);
+  return {.name = program_->symbols.text(cells.cell(row, 0)), .file = cells.file, .line = cells.lines[row]};
+}
+
 std::size_t Grammar::n_entries(std::size_t words) const {
   return program_->words[words].rows.size();
 }

@@ -121,6 +121,15 @@ class Grammar {
   std::optional<std::size_t> find_words(std::string_view name) const;
   /// How many entries those words have; an entry's value is {entry, words, 0 … n_entries − 1}.
   std::size_t n_entries(std::size_t words) const;
+  std::size_t n_words() const;
+  /// Where an entry comes from.
+  struct EntryPlace {
+    std::string_view name;  // its first cell
+    std::string_view file;  // of its table
+    std::size_t line = 0;
+  };
+  /// Precondition: an entry.
+  EntryPlace place(const GrammarValue& entry) const;
   /// The entry's cell; empty where it is "-". Precondition: an entry.
   std::optional<std::string_view> cell(const GrammarValue& entry, std::string_view column) const;
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -123,6 +124,52 @@ class ExamplePrinter {
   const CommandContext& context_;
 };
 
+/// Entries of the tables that are in none of some ten thousand sentences: often one whose kind or class is
+/// misspelt, so that nothing chooses it. "owl (nouns.tsv, 184)".
+std::vector<std::string> entries_never_drawn(const core::Grammar& grammar, int n_sentences) {
+  using Kind = core::GrammarValue::Kind;
+  std::vector<std::vector<bool>> drawn;
+  for (std::size_t words = 0; words < grammar.n_words(); ++words)
+    drawn.emplace_back(grammar.n_entries(words));
+  core::Rng rng(0, "check");
+  core::Derivation sentence;
+  for (int at = 0; at < n_sentences; ++at) {
+    if (!grammar.draw(rng, sentence)) continue;  // a combination that is too rare for the check
+    for (const core::GrammarValue& value : sentence.values)
+      if (value.kind == Kind::entry)
+        drawn[static_cast<std::size_t>(value.words)][static_cast<std::size_t>(value.id)] = true;
+  }
+  std::vector<std::string> never;
+  for (std::size_t words = 0; words < drawn.size(); ++words)
+    for (std::size_t entry = 0; entry < drawn[words].size(); ++entry) {
+      if (drawn[words][entry]) continue;
+      const core::Grammar::EntryPlace place = grammar.place({.kind = Kind::entry,
+                                                             .words = static_cast<std::int16_t>(words),
+                                                             .id = static_cast<std::int32_t>(entry)});
+      never.push_back(core::printable(std::string(place.name)) + " (" +
+                      core::printable(std::string(place.file)) + ", " + std::to_string(place.line) + ")");
+    }
+  return never;
+}
+
+void print_entries_never_drawn(const std::filesystem::path& file, const CommandContext& context) {
+  constexpr int kSentences = 20000;
+  constexpr std::size_t kMostWords = 20;
+  const core::Result<core::Grammar> grammar = core::Grammar::load(file);
+  if (!grammar) return;
+  const std::vector<std::string> words = entries_never_drawn(*grammar, kSentences);
+  if (words.empty()) return;
+  std::string list;
+  for (std::size_t at = 0; at < std::min(words.size(), kMostWords); ++at)
+    list += (at > 0 ? ", " : "") + words[at];
+  if (words.size() > kMostWords) list += " …";
+  context.out << context.text.text("command.task_check.never_drawn",
+                                   {{"file", core::printable(file.string())},
+                                    {"count", std::to_string(kSentences)},
+                                    {"words", list}})
+              << "\n";
+}
+
 }  // namespace
 
 core::Result<void> run(const TaskListCommand& command, const CommandContext& context) {
@@ -160,9 +207,10 @@ core::Result<void> run(const TaskCheckCommand& command, const CommandContext& co
     const std::vector<core::Error> problems = core::Grammar::problems(file);
     n_problems += problems.size();
     for (const core::Error& problem : problems) context.out << context.text.error(problem) << "\n";
-    if (problems.empty())
-      context.out << context.text.text("command.task_check.none", {{"file", core::printable(file.string())}})
-                  << "\n";
+    if (!problems.empty()) continue;
+    context.out << context.text.text("command.task_check.none", {{"file", core::printable(file.string())}})
+                << "\n";
+    print_entries_never_drawn(file, context);
   }
   if (n_problems == 0) return {};
   return core::Error{

@@ -361,7 +361,21 @@ TEST_CASE("a grammar is checked with file and line", "[simulator][command_line]"
   CHECK_THAT(checked.out, Contains("toy.grammar") && Contains("4") && Contains("nobody"));
   const std::string pocket =
       (headscope::tests::source_folder() / "assets/tasks/translation/pocket.grammar").string();
-  CHECK_THAT(run_program({"task", "check", pocket}).out, Contains("no problems"));
+  const Ran good = run_program({"task", "check", pocket});
+  CHECK_THAT(good.out, Contains("no problems") && !Contains("none of"));
+
+  // a word that a teacher adds is used; one of a kind that nothing chooses is named, with its line
+  std::filesystem::copy(std::filesystem::path(pocket).parent_path(), scratch / "translation");
+  const auto checked_with = [&](const std::string& animal, const std::string& kind) {
+    std::ofstream(scratch / "translation/nouns.tsv", std::ios::app)
+        << animal << "\t" << animal << "s\t-\tEule\tEule\t-\tEulen\tEulen\tfeminine\t" << kind
+        << "\tcount\tvowel\t-\tpocket full\n";
+    return run_program({"task", "check", (scratch / "translation/pocket.grammar").string()});
+  };
+  CHECK(checked_with("owl", "pet").out.find("none of") == std::string::npos);
+  const Ran unused = checked_with("eaglet", "prt");
+  CHECK(unused.status == 0);
+  CHECK_THAT(unused.out, Contains("eaglet") && Contains("nouns.tsv") && !Contains("owl"));
 }
 
 TEST_CASE("a trained translator translates", "[simulator][command_line]") {
