@@ -106,7 +106,7 @@ class ExamplePrinter {
                       bool is_query) const {
     if (side == core::TextSide::source) return source_word(example, position);
     return task_.target_vocabulary()->token(
-        example.target[static_cast<std::size_t>(position + (is_query ? 1 : 0))]);
+        example.target[static_cast<std::size_t>(position) + (is_query ? 1 : 0)]);
   }
 
   std::string links_of(const core::Example& example, std::int32_t index) const {
