@@ -315,8 +315,8 @@ Result<void> RunDirectory::write_past(const Run& run) {
   return {};
 }
 
-Result<void> RunDirectory::write_all(const Run& run) {
-  const auto begin = std::chrono::steady_clock::now();
+/// What the run needs to go on from this step, and its model.
+Result<void> RunDirectory::write_needed(const Run& run) {
   // a future that was given up goes first, the newest first: what remains is the old run or the new one
   for (; n_returns_ < run.returns().size(); ++n_returns_)
     while (!on_disk_.empty() && *on_disk_.rbegin() > run.returns()[n_returns_])
@@ -331,14 +331,30 @@ Result<void> RunDirectory::write_all(const Run& run) {
           format_parameters(run.trainer().graph(), run.trainer().training().workspace()), Flush::no);
       !written)
     return written;
-  if (Result<void> written = write_past(run); !written) return written;
-  saved_step_ = run.trainer().step();
+  return {};
+}
+
+/// On a full disk: what is only for looking back goes; every step can be replayed from the first.
+Result<void> RunDirectory::make_room() {
+  const std::set<std::int64_t> written = on_disk_;
+  for (const std::int64_t step : written)
+    if (step != *written.begin() && step != *written.rbegin())
+      if (Result<void> removed = remove_checkpoint(step); !removed) return removed;
+  return {};
+}
+
+Result<void> RunDirectory::write_all(const Run& run) {
+  const auto begin = std::chrono::steady_clock::now();
+  Result<void> written = write_needed(run);
+  if (!written && written.error().key == "file.disk_full" && make_room()) written = write_needed(run);
+  if (written) written = write_past(run);
+  if (written) saved_step_ = run.trainer().step();
   const auto end = std::chrono::steady_clock::now();
   constexpr double kTimes = 20;
   const double took = std::chrono::duration<double>(end - begin).count();
   const std::chrono::duration<double> pause(seconds_ > 0 ? std::max(seconds_, kTimes * took) : 0);
   next_ = end + std::chrono::duration_cast<std::chrono::steady_clock::duration>(pause);
-  return {};
+  return written;
 }
 
 Result<void> RunDirectory::update(const Run& run) {

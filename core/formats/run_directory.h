@@ -89,6 +89,8 @@ class RunDirectory {
   Result<void> write_checkpoint(const Graph& graph, const TrainState& state, Flush flush);
   Result<void> write_newest(const Run& run);
   Result<void> write_past(const Run& run);
+  Result<void> write_needed(const Run& run);
+  Result<void> make_room();
   Result<void> remove_checkpoint(std::int64_t step);
 
   std::filesystem::path path_;
