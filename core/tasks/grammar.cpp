@@ -11,7 +11,8 @@ namespace headscope::core {
 
 namespace {
 
-constexpr std::size_t kMostProblems = 20;
+using grammar::kMostProblems;
+
 constexpr int kCheckedSentences = 4000;
 constexpr int kFailedSentences = 100;  // after so many the kinds of failure are known
 /// Checking stops after so much work, however few sentences that was: a grammar of a usual size needs a

@@ -10,6 +10,8 @@ namespace {
 
 /// Beyond so many texts a variable counts as any: the sets stay small whatever the file.
 constexpr std::size_t kMostTexts = 256;
+/// Statements that are looked at until nothing is new: a grammar of a usual size needs a few thousand.
+constexpr std::size_t kMostVisits = std::size_t{1} << 19;
 
 template <class List>
 std::optional<std::size_t> find_named(const List& list, std::string_view name) {
@@ -37,11 +39,15 @@ bool Possible::add(const Possible& other) {
 
 Analysis::Analysis(const GrammarSyntax& syntax, const Program& program) : syntax_(syntax), program_(program) {
   for (const Rule& rule : program.rules) slots_.emplace_back(rule.slots.size());
+  std::size_t n_visits = 0;
   for (bool is_new = true; is_new;) {
     is_new = false;
     for (std::size_t rule = 0; rule < program.rules.size(); ++rule)
-      for (const Statement& statement : syntax.rules[rule].statements)
+      for (const Statement& statement : syntax.rules[rule].statements) {
+        if (++n_visits > kMostVisits)
+          throw Wrong{error_at("grammar.too_large", syntax.files, statement.place)};
         if (visit(rule, statement)) is_new = true;
+      }
   }
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 using Kind = GrammarValue::Kind;
 
-/// Steps, pieces and entries that one sentence may take: what bounds the time of the strangest grammar.
+/// Steps, pieces, entries and pairs of aligned tokens that one sentence may take: what bounds the time of the
+/// strangest grammar, and the memory of its links.
 constexpr std::size_t kMostWork = std::size_t{1} << 20;
 /// After so many candidates that fail a condition all are listed: exact either way, and quick where few fail.
 constexpr int kTries = 8;
@@ -56,7 +57,11 @@ class Run {
 
  private:
   const Rule& rule_of(std::size_t node) const { return program_.rules[index(into_.nodes[node].rule)]; }
+  /// evaluate(), with what most operands are close at hand: a text or one of the rule's own variables.
   GrammarValue value(std::size_t node, const Operand& operand) const {
+    if (operand.kind == Operand::Kind::constant) return text_value(operand.symbol);
+    if (operand.kind == Operand::Kind::path && operand.fields.empty())
+      return into_.values[index(into_.nodes[node].first_slot) + operand.slot];
     return evaluate(program_, into_, node, operand);
   }
   /// What a text is; entries and constituents are no text.
@@ -98,7 +103,9 @@ class Run {
            holds(program_, test.kind, left.id, right.id);
   }
   bool test_all(std::size_t node, const std::vector<Test>& tests) const {
-    return std::all_of(tests.begin(), tests.end(), [&](const Test& each) { return test(node, each); });
+    for (const Test& each : tests)  // a loop of its own: drawing spends much of its time here
+      if (!test(node, each)) return false;
+    return true;
   }
 
   // Variables
@@ -239,8 +246,13 @@ class Run {
 
   // Words
 
+  /// A constituent that was handed down is written within another: so the tree of what is written can be
+  /// deeper than that of the rules.
   void write_node(std::size_t node, std::size_t language) {
     const Rule& rule = rule_of(node);
+    if (write_depth_ >= kMostDepth)
+      fail("grammar.too_deep", rule.place, {{"most", std::to_string(kMostDepth)}});
+    ++write_depth_;
     const auto line = std::find_if(rule.lines[language].begin(), rule.lines[language].end(),
                                    [&](const RuleLine& each) { return test_all(node, each.when); });
     if (line == rule.lines[language].end())
@@ -249,6 +261,7 @@ class Run {
     write_all(node, line->pieces, language, -1);
     const auto after = static_cast<std::int32_t>(into_.tokens[language].size());
     if (after > before) widen(into_.nodes[node].ranges[language], before, after - 1);
+    --write_depth_;
   }
 
   static void widen(TokenRange& range, std::int32_t first, std::int32_t last) {
@@ -368,10 +381,15 @@ class Run {
 
   /// Every token of one variable to every token of another; the target's side asks.
   void align(std::int32_t source_owner, const TokenRange& source, std::int32_t target_owner,
-             const TokenRange& target, bool is_sure) {
-    for (std::int32_t query = target.first; query <= target.last && query >= 0; ++query) {
+             const TokenRange& target, bool is_sure, const Place& place) {
+    if (source.first < 0 || target.first < 0) return;
+    // each pair is looked at, and may become a link: the work's bound is the links', too
+    count(static_cast<std::size_t>(source.last - source.first + 1) *
+              static_cast<std::size_t>(target.last - target.first + 1),
+          place);
+    for (std::int32_t query = target.first; query <= target.last; ++query) {
       if (target_owner >= 0 && into_.owners[1][index(query)] != target_owner) continue;
-      for (std::int32_t key = source.first; key <= source.last && key >= 0; ++key)
+      for (std::int32_t key = source.first; key <= source.last; ++key)
         if (source_owner < 0 || into_.owners[0][index(key)] == source_owner) link(0, query, key, is_sure);
     }
   }
@@ -383,14 +401,14 @@ class Run {
       for (std::size_t slot = 0; slot < rule.slots.size(); ++slot) {
         const std::int32_t owner = first + static_cast<std::int32_t>(slot);
         align(owner, into_.ranges[0][index(owner)], owner, into_.ranges[1][index(owner)],
-              !rule.is_possible[slot]);
+              !rule.is_possible[slot], rule.place);
       }
       for (const AlignStep& step : rule.alignments) {
         const auto side = [&](std::size_t language) {
           return find_range(program_, into_, node, step.paths[language], language);
         };
         align(token_owner(node, step.paths[0]), side(0), token_owner(node, step.paths[1]), side(1),
-              step.is_sure);
+              step.is_sure, step.paths[0].place);
       }
     }
     for (const LinkStep& step : rule.links) {
@@ -440,24 +458,29 @@ class Run {
   Derivation& into_;
   std::size_t& work_;
   std::size_t work_before_;
+  std::size_t write_depth_ = 0;
   std::vector<const Candidates*> lists_;
   Candidates left_;
 };
 
 }  // namespace
 
+/// A table's cell; apart from the rest, which is quicker without room for keys.
+static GrammarValue evaluate_cell(const Program& program, const Derivation& derivation, std::size_t node,
+                                  const Operand& operand) {
+  std::array<Symbol, kMostTableColumns> keys{};
+  for (std::size_t key = 0; key < operand.keys.size(); ++key) {
+    const GrammarValue given = evaluate(program, derivation, node, operand.keys[key]);
+    keys[key] = given.kind == Kind::text ? given.id : kAbsent;
+  }
+  return text_value(look_up(program, program.tables[operand.table],
+                            std::span(keys).first(operand.keys.size()), operand.column));
+}
+
 GrammarValue evaluate(const Program& program, const Derivation& derivation, std::size_t node,
                       const Operand& operand) {
   if (operand.kind == Operand::Kind::constant) return text_value(operand.symbol);
-  if (operand.kind == Operand::Kind::table) {
-    std::array<Symbol, kMostTableColumns> keys{};
-    for (std::size_t key = 0; key < operand.keys.size(); ++key) {
-      const GrammarValue given = evaluate(program, derivation, node, operand.keys[key]);
-      keys[key] = given.kind == Kind::text ? given.id : kAbsent;
-    }
-    return text_value(look_up(program, program.tables[operand.table],
-                              std::span(keys).first(operand.keys.size()), operand.column));
-  }
+  if (operand.kind == Operand::Kind::table) return evaluate_cell(program, derivation, node, operand);
   GrammarValue here = derivation.values[index(derivation.nodes[node].first_slot) + operand.slot];
   for (const std::size_t field : operand.fields) {
     if (here.kind == Kind::node) {

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMostTables = 64;
 constexpr std::size_t kMostCombinations = std::size_t{1} << 16;  // of a table's keys
 constexpr std::size_t kMostFormCells = std::size_t{1} << 17;     // of all forms
+constexpr std::size_t kMostFormParts = std::size_t{1} << 25;     // of all cells, with the conditions
 constexpr std::size_t kMostValues = 64;                          // of a feature
 constexpr std::size_t kMostFeatures = 128;
 constexpr std::string_view kWeight = "weight";
@@ -180,7 +181,9 @@ class Lexicon {
     const Cells& cells = program_.cells[table.cells];
     const std::vector<std::size_t> rows = rows_of(syntax, cells);
     std::size_t n_combinations = 1;
+    std::map<std::string, Place> keys;
     for (const std::string& key : syntax.keys) {
+      claim(keys, key, syntax.place);  // so there are at most kMostTableColumns of them
       table.keys.push_back(column(cells, key, syntax.place));
       std::set<Symbol> values;
       for (const std::size_t row : rows) values.insert(cells.cell(row, table.keys.back()));
@@ -332,6 +335,10 @@ class Lexicon {
       for (const Condition& condition : each.when) made.when.push_back(case_test(form, condition));
       for (const Expression& expression : each.parts) made.parts.push_back(part(form, expression, false));
     }
+    for (const Case& each : cases)
+      n_form_parts_ += (each.when.size() + each.parts.size()) * form.n_combinations * words->rows.size();
+    if (n_form_parts_ > kMostFormParts)
+      fail("grammar.too_many_forms", syntax.place, {{"most", std::to_string(kMostFormCells)}});
     spell(form, cases, syntax.place);
     words->forms.emplace(form.name, program_.forms.size());
     program_.forms.push_back(std::move(form));
@@ -402,7 +409,7 @@ class Lexicon {
   std::vector<Error>& errors_;
   std::map<std::string, Place> feature_names_, lexicon_names_;
   std::map<std::string, std::size_t> files_;
-  std::size_t n_form_cells_ = 0;
+  std::size_t n_form_cells_ = 0, n_form_parts_ = 0;
 };
 
 }  // namespace

@@ -261,6 +261,7 @@ class Parser {
     const std::vector<Line> lines = scan(text, syntax_.files, file, errors_);
     body_ = Body::none;
     for (const Line& line : lines) {
+      if (errors_.size() >= kMostProblems) return;
       Reader in(line, syntax_.files);
       try {
         if (line.indent > 0)

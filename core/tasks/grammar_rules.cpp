@@ -33,10 +33,12 @@ class Rules {
     if (!errors_.empty()) return;
     for (std::size_t rule = 0; rule < program_.rules.size(); ++rule) declare_slots(rule);
     if (!errors_.empty()) return;
-    const Analysis analysis(syntax_, program_);
-    Operands operands(syntax_, program_, analysis);
-    Pieces pieces(program_, analysis, operands);
-    analysis_ = &analysis, operands_ = &operands, pieces_ = &pieces;
+    std::optional<Analysis> analysis;
+    collect([&] { analysis.emplace(syntax_, program_); });
+    if (!analysis) return;
+    Operands operands(syntax_, program_, *analysis);
+    Pieces pieces(program_, *analysis, operands);
+    analysis_ = &*analysis, operands_ = &operands, pieces_ = &pieces;
     if (program_.languages.size() == 2)
       program_.relations.push_back({"alignment", TextSide::target, TextSide::source});
     for (std::size_t rule = 0; rule < program_.rules.size(); ++rule) compile_rule(rule);

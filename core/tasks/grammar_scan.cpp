@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, 19> kReserved = {
     "and", "align", "by",  "choose", "else", "from",     "has",  "hold", "if",   "in",
     "let", "link",  "not", "only",   "out",  "possible", "rule", "when", "where"};
 constexpr std::string_view kSigns = "=:,().+";
+constexpr std::size_t kMostTokens = std::size_t{1} << 17;  // of a file: fifty times what the largest here has
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -93,7 +94,8 @@ std::vector<Line> scan(std::string_view text, const std::vector<std::string>& fi
   }
   std::vector<Line> lines;
   std::size_t body_indent = 0;  // of the first line below a rule or form
-  for (std::size_t index = 0; index < texts->size(); ++index) {
+  std::size_t n_tokens = 0;
+  for (std::size_t index = 0; index < texts->size() && errors.size() < kMostProblems; ++index) {
     const std::string& line = (*texts)[index];
     std::vector<Token> tokens;
     try {
@@ -103,6 +105,11 @@ std::vector<Line> scan(std::string_view text, const std::vector<std::string>& fi
       continue;
     }
     if (tokens.empty()) continue;
+    n_tokens += tokens.size();
+    if (n_tokens > kMostTokens) {
+      errors.push_back(error_at("grammar.too_large", files, {file, index + 1, 0}));
+      break;
+    }
     const std::size_t indent = tokens[0].place.column - 1;
     if (indent > 0 && !lines.empty() && body_indent > 0 && indent > body_indent) {
       std::vector<Token>& above = lines.back().tokens;

@@ -118,6 +118,9 @@ struct Wrong {
 /// The text of a file beside the grammar.
 using ReadFile = std::function<Result<std::string>(const std::string& name)>;
 
+/// So many errors are collected; what comes after them is not read.
+inline constexpr std::size_t kMostProblems = 20;
+
 /// Parses the text and what it includes; lines that cannot be read are left out and their errors collected.
 GrammarSyntax parse(std::string_view text, const std::string& where, const ReadFile& read,
                     std::vector<Error>& errors);

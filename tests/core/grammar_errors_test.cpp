@@ -50,6 +50,29 @@ std::string numbered(const std::string& before, const std::string& after, int co
   return result;
 }
 
+/// Constituents, each of which is handed the one before.
+std::string handed_down(int count) {
+  std::string result;
+  for (int k = 1; k < count; ++k)
+    result += "  let c" + std::to_string(k) + " = w(p=c" + std::to_string(k - 1) + ")\n";
+  return result;
+}
+
+/// Variables that take what the next one has, in rules that are handed what the next one has: what is known
+/// of them comes one line nearer each time that all are looked at.
+std::string backwards(int n_rules) {
+  std::string result = "language en\nrule s\n  choose c = a\n  let q = r" + std::to_string(n_rules - 1) +
+                       "(p=c)\n  en : \"x\"\n";
+  for (int rule = 0; rule < n_rules; ++rule) {
+    result += "rule r" + std::to_string(rule) + "(p)\n";
+    if (rule > 0) result += "  let q = r" + std::to_string(rule - 1) + "(p=v0)\n";
+    for (int k = 0; k < 240; ++k)
+      result += "  let v" + std::to_string(k) + " = " + (k == 239 ? "p" : "v" + std::to_string(k + 1)) + "\n";
+    result += "  en : \"x\"\n";
+  }
+  return result;
+}
+
 const std::string kTwo = "language en\nlanguage de\nrule s\n";
 const std::string kForm = "language en\nfeature number singular plural\nwords noun from nouns.tsv\n";
 
@@ -136,6 +159,7 @@ std::vector<Mistake> mistakes_of_words() {
       {"grammar.too_many_values", 2, "language en\nfeature f" + numbered(" v", "", 65) + "\n"},
       {"grammar.too_many_tables", 66, "language en\n" + numbered("words w", " from nouns.tsv\n", 65),
        small_tables()},
+      {"grammar.duplicate", 2, "language en\ntable t from nouns.tsv by english english\n", small_tables()},
       {"grammar.unknown_words", 2, "language en\nform x.y\n  else : \"a\"\n"},
       {"grammar.unknown_feature", 4, kForm + "form noun.f(case)\n  else : english\n", small_tables()},
       {"grammar.form_twice", 4, kForm + "form noun.english\n  else : plural\n", small_tables()},
@@ -155,6 +179,12 @@ std::vector<Mistake> mistakes_of_words() {
        "language en\nfeature a" + many_values + "\nfeature b" + many_values +
            "\nwords noun from nouns.tsv\n" + "form noun.f(a, b)\n  else : english\n",
        table("english\n" + repeated("x\n", 40))},
+      // no form is long, but their parts are many
+      {"grammar.too_many_forms", 5,
+       "language en\nfeature a" + many_values + "\nfeature b" + many_values +
+           "\nwords noun from nouns.tsv\n" + "form noun.f(a, b)\n  else : english" +
+           repeated(" + \"\"", 16384) + "\n",
+       table("english\nx\n")},
       {"grammar.text_too_long", 4,
        kForm + "form noun.f\n  else : " + repeated("\"abcdefghij\" + ", 21) + "\"x\"\n", small_tables()},
       {"grammar.argument_count", 6,
@@ -243,6 +273,16 @@ std::vector<Mistake> mistakes_of_rules() {
       {"grammar.no_line", 5, rule("  choose a = x, y\n  en when a=x : \"x\"\n"), files},
       {"grammar.too_deep", 7, rule("  choose a = x, y 99\n  let b = s if a=y\n  en : \"x\" b\n"), files},
       {"grammar.too_long", 6, rule("  en : " + repeated("\"x\" ", 513) + "\n"), files},
+      // each constituent is written within the next one
+      {"grammar.too_deep", 109,
+       rule("  let c0 = t\n" + handed_down(100) + "  en : c99\nrule t\n  en : \"x\"\nrule w(p)\n  en : p\n"),
+       files},
+      // few tokens, but a link from each to each, again and again
+      {"grammar.too_long", 11,
+       kTwo + "  en : a:\"" + repeated("x ", 400) + "\"\n  de : a:\"" + repeated("x ", 400) + "\"\n" +
+           repeated("  align a a possible\n", 100)},
+      {"grammar.too_large", 3, "language en\nrule s\n  en :" + repeated(" =", 131073) + "\n"},
+      {"grammar.too_large", 0, backwards(6)},
       {"grammar.text_too_long", 6, rule("  en : \"" + std::string(1001, 'x') + "\"\n"), files},
       {"grammar.too_large", 6, rule("  en :" + numbered(" l", ":\"x\"", 257) + "\n"), files},
   };
