@@ -44,6 +44,13 @@ Result<std::string> choose_setting(const TaskConfig& config, std::string_view ke
                .values = {{"key", std::string(key)}, {"value", *value}, {"known", list}}};
 }
 
+Result<void> check_split(int n_held_out, int n_drawn, const std::string& where) {
+  if (n_held_out > 0 && n_held_out < n_drawn) return {};
+  return Error{.key = "task.split",
+               .where = where,
+               .values = {{"n", std::to_string(n_drawn)}, {"held_out", std::to_string(n_held_out)}}};
+}
+
 Result<double> number_in(const Grammar& grammar, const GrammarValue& entry, std::string_view column,
                          const std::string& where) {
   const std::string_view cell = grammar.cell(entry, column).value_or("-");

@@ -38,6 +38,10 @@ Result<std::string> choose_setting(const TaskConfig& config, std::string_view ke
 /// One that is drawn later and is longer still is drawn again.
 inline constexpr int kLookedAt = 5000;
 
+/// Whether training and test both get some of `n_drawn` sentences: drawing for one that gets none would not
+/// end. Errors: task.split (n, held_out).
+Result<void> check_split(int n_held_out, int n_drawn, const std::string& where);
+
 /// A number that an entry has in a column. Errors: task.number (word, column, value).
 Result<double> number_in(const Grammar& grammar, const GrammarValue& entry, std::string_view column,
                          const std::string& where);

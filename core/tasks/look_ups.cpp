@@ -1,6 +1,5 @@
 #include "core/tasks/look_ups.h"
 
-#include "core/hash.h"
 #include "core/tasks/letters.h"
 
 #include <array>

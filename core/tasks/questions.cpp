@@ -69,20 +69,25 @@ class Questions final : public Task {
     form_.vocab_size = vocabulary_.size();
   }
 
-  /// Draws many sentences of each kind: finds the longest, and whether each has an answer. All kinds count,
-  /// so that a model that has learnt one can go on with another.
+  /// Draws many sentences of each kind: finds the longest, whether each has an answer, and whether some are
+  /// held out. All kinds count, so that a model that has learnt one can go on with another.
   Result<void> look(const std::string& where) {
     Rng rng(0, "questions");
     Derivation tree;
-    for (std::size_t kind = 0; kind < kKinds.size(); ++kind)
+    for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+      int n_drawn = 0, n_held_out = 0;
       for (int k = 0; k < kLookedAt; ++k) {
         if (!draw_kind(kind, rng, tree)) continue;  // so rare that the grammar's check missed it
+        ++n_drawn;
+        if (tree.is_held_out) ++n_held_out;
         const TokenRange answer = grammar_.range(tree, 0, places_.answers[kind], 0);
         if (answer.first < 0)
           return Error{.key = "task.lacks", .where = where, .values = {{"name", kAnswers[kind]}}};
         if (find_mark(tree) < 1) return Error{.key = "task.lacks", .where = where, .values = {{"name", "?"}}};
         form_.max_tokens = std::max(form_.max_tokens, static_cast<std::int64_t>(tree.tokens[0].size()) + 1);
       }
+      if (Result<void> checked = check_split(n_held_out, n_drawn, where); !checked) return checked;
+    }
     return {};
   }
 

@@ -170,19 +170,24 @@ class Sentiment final : public Task {
     return kNames[static_cast<std::size_t>(label)];
   }
 
-  /// Draws many sentences: finds the longest, and whether each has an adjective.
+  /// Draws many sentences: finds the longest, whether each has an adjective, and whether some are held out.
   Result<void> look(const std::string& where) {
     Rng rng(0, "sentiment");
     Derivation tree;
     std::vector<Judgement> adjectives;
     std::vector<std::int32_t> conjunctions;
+    int n_drawn = 0, n_held_out = 0;
     for (int k = 0; k < kLookedAt; ++k) {
       if (!grammar_.draw(rng, tree)) continue;  // a combination so rare that the grammar's check missed it
+      ++n_drawn;
+      if (tree.is_held_out) ++n_held_out;
+      adjectives.clear();
+      conjunctions.clear();
       if (reader_.judge(tree, 0, 1, adjectives, conjunctions).adjective < 0)
         return Error{.key = "task.lacks", .where = where, .values = {{"name", "adjective"}}};
       form_.max_tokens = std::max(form_.max_tokens, static_cast<std::int64_t>(tree.tokens[0].size()) + 1);
     }
-    return {};
+    return check_split(n_held_out, n_drawn, where);
   }
 
  private:

@@ -132,7 +132,8 @@ Result<void> require_pocket(const TaskConfig& config);
 /// Examples as a batch, in order.
 TokenBatch batch_of(std::span<const Example> examples, const Task& task);
 
-/// Whether a combination with this hash is held out: a tenth of all are.
+/// Whether a combination with this hash is held out: a tenth of all are. Precondition: a hash all of whose
+/// bits are mixed; FNV-1a's are not.
 constexpr bool is_held_out_hash(std::uint64_t hash) {
   return hash % 10 == 0;
 }

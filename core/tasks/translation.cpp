@@ -39,8 +39,9 @@ class Translation final : public Task {
     measure();
   }
 
-  /// Of kLookedAt sentences.
-  int n_held_out() const { return n_held_out_; }
+  Result<void> check_split(const std::string& where) const {
+    return core::check_split(n_held_out_, n_measured_, where);
+  }
 
  private:
   void measure() {
@@ -49,6 +50,7 @@ class Translation final : public Task {
     for (int drawn = 0; drawn < kLookedAt; ++drawn) {
       if (!grammar_.draw(rng, derivation)) continue;
       form_.max_tokens = std::max(form_.max_tokens, n_fed(derivation));
+      ++n_measured_;
       if (derivation.is_held_out) ++n_held_out_;
     }
   }
@@ -86,7 +88,7 @@ class Translation final : public Task {
   }
 
   Grammar grammar_;
-  int n_held_out_ = 0;
+  int n_measured_ = 0, n_held_out_ = 0;
 };
 
 }  // namespace
@@ -107,11 +109,7 @@ Result<std::unique_ptr<const Task>> make_translation(const TaskConfig& config,
   if (!target) return target.error();
   auto task = std::make_unique<const Translation>(config, std::move(*grammar), std::move(*source),
                                                   std::move(*target));
-  if (task->n_held_out() == 0 || task->n_held_out() == kLookedAt)
-    return Error{
-        .key = "task.split",
-        .where = file.string(),
-        .values = {{"n", std::to_string(kLookedAt)}, {"held_out", std::to_string(task->n_held_out())}}};
+  if (Result<void> checked = task->check_split(file.string()); !checked) return checked.error();
   return std::unique_ptr<const Task>(std::move(task));
 }
 
