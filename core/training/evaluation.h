@@ -46,7 +46,8 @@ class Evaluator {
 
   /// Evaluates these parameters (laid out as Workspace::parameters()) over all examples. A language model's
   /// exact match is that of greedy decoding: if each prediction after the right beginning is right, decoding
-  /// gives the same sentence, and only then.
+  /// gives the same sentence, and only then (but for padding: decode() never says it, and a model that finds
+  /// it likeliest is wrong here).
   Evaluation evaluate(std::span<const float> parameters);
 
  private:

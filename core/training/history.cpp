@@ -16,6 +16,9 @@ void History::add(TrainState state, Keep keep) {
   n_bytes_ += state.n_bytes();
   checkpoints_.insert_or_assign(step, std::move(state));
   if (keep == Keep::pinned) pinned_.insert(step);
+  // what was the newest may have stayed for that alone
+  if (checkpoints_.size() > 1) erase_undue(std::prev(checkpoints_.end(), 2)->first);
+  erase_undue(step);
   make_room();
 }
 
@@ -24,7 +27,14 @@ std::map<std::int64_t, TrainState>::iterator History::erase(std::map<std::int64_
   return checkpoints_.erase(at);
 }
 
-/// Removes what is neither due at this distance, nor pinned, nor the first or the newest.
+/// Removes the checkpoint if it is neither due at this distance, nor pinned, nor the first or the newest.
+void History::erase_undue(std::int64_t step) {
+  if (is_due(step) || pinned_.contains(step)) return;
+  const auto at = checkpoints_.find(step);
+  if (at != checkpoints_.begin() && at != std::prev(checkpoints_.end())) erase(at);
+}
+
+/// The same for all of them.
 void History::thin() {
   if (checkpoints_.size() < 3) return;
   for (auto at = std::next(checkpoints_.begin()); at != std::prev(checkpoints_.end());)
@@ -37,9 +47,10 @@ void History::make_room() {
     // the first checkpoint's own pin would be no use to take
     const auto oldest =
         *pinned_.begin() == checkpoints_.begin()->first ? std::next(pinned_.begin()) : pinned_.begin();
+    const std::int64_t step = *oldest;
     pinned_.erase(oldest);
+    erase_undue(step);
   }
-  thin();
   const auto may_go = [this] {
     if (checkpoints_.size() < 3) return false;
     return std::any_of(std::next(checkpoints_.begin()), std::prev(checkpoints_.end()),

@@ -42,6 +42,7 @@ class History {
 
  private:
   void make_room();
+  void erase_undue(std::int64_t step);
   void thin();
   std::map<std::int64_t, TrainState>::iterator erase(std::map<std::int64_t, TrainState>::iterator at);
 

@@ -36,6 +36,7 @@ Result<std::unique_ptr<Run>> Run::make(RunConfig config, const Options& options)
   Run& made = **run;
   made.keep_checkpoint(History::Keep::pinned);
   if (made.evaluator_) made.series_.push_back({.step = 0, .evaluation = made.evaluation_form_});
+  made.find_evaluated();
   made.judge();
   return run;
 }
@@ -65,9 +66,13 @@ Result<std::unique_ptr<Run>> Run::resume(RunConfig config, RunPast past, const O
 }
 
 const Evaluation* Run::evaluation() const {
-  const auto newest = std::find_if(series_.rbegin(), series_.rend(),
-                                   [](const SeriesRow& row) { return row.evaluation.has_value(); });
-  return newest == series_.rend() ? nullptr : &*newest->evaluation;
+  return evaluated_.empty() ? nullptr : &*series_[evaluated_.back()].evaluation;
+}
+
+void Run::find_evaluated() {
+  evaluated_.clear();
+  for (std::size_t place = 0; place < series_.size(); ++place)
+    if (series_[place].evaluation) evaluated_.push_back(place);
 }
 
 void Run::judge() {
@@ -79,8 +84,9 @@ void Run::judge() {
   const Evaluation* newest = nullptr;
   double best = std::numeric_limits<double>::infinity();
   int n_without = 0;
-  for (const SeriesRow& row : series_) {
-    if (row.step < first || !row.evaluation) continue;
+  for (const std::size_t place : evaluated_) {
+    const SeriesRow& row = series_[place];
+    if (row.step < first) continue;
     newest = &*row.evaluation;
     n_without = newest->loss < best ? 0 : n_without + 1;
     best = std::min(best, newest->loss);
@@ -100,6 +106,7 @@ Result<void> Run::run_step() {
   const bool is_last = step == config().stop.n_steps;
   if (evaluator_ && (step % config().evaluate_every == 0 || is_last)) {
     row.evaluation = evaluator_->evaluate(trainer_->training().workspace().parameters());
+    evaluated_.push_back(series_.size() - 1);
     judge();
   }
   if (history_.is_due(step)) keep_checkpoint(History::Keep::evenly);
@@ -130,9 +137,10 @@ Result<void> Run::plan(std::span<const Event> events) {
   std::vector<Event> all = trainer_->events();
   for (const Event& event : events) {
     if (event.step <= trainer_->step())
-      return Error{.key = "train.event_past",
-                   .where = "",
-                   .values = {{"step", std::to_string(event.step)}, {"done", std::to_string(trainer_->step())}}};
+      return Error{
+          .key = "train.event_past",
+          .where = "",
+          .values = {{"step", std::to_string(event.step)}, {"done", std::to_string(trainer_->step())}}};
     all.push_back(event);
   }
   std::ranges::stable_sort(all, {}, &Event::step);
@@ -170,6 +178,7 @@ Result<void> Run::go_back_to(std::int64_t step) {
   history_.forget_after(step);
   returns_.push_back(step);
   std::erase_if(series_, [step](const SeriesRow& row) { return row.step > step; });
+  find_evaluated();
   judge();
   return {};
 }

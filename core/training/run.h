@@ -6,6 +6,7 @@
 #include "core/training/history.h"
 #include "core/training/trainer.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -83,8 +84,8 @@ class Run {
   Result<std::int64_t> run_for(double seconds);
   /// As Trainer::change(); the state before it becomes a checkpoint that stays.
   Result<void> change(const Change& change);
-  /// Adds changes that come later by themselves, each before its step. Errors: train.event_past (step, done: that
-  /// step has been done); those of Trainer::set_events(). Nothing changes then.
+  /// Adds changes that come later by themselves, each before its step. Errors: train.event_past (step, done:
+  /// that step has been done); those of Trainer::set_events(). Nothing changes then.
   Result<void> plan(std::span<const Event> events);
 
   /// Goes back to a past step and forgets what came after it (events, series, checkpoints). Errors: those of
@@ -103,6 +104,7 @@ class Run {
   static Result<std::unique_ptr<Run>> make_parts(RunConfig config, std::optional<RunStart> start,
                                                  const Options& options);
   void judge();
+  void find_evaluated();
   void keep_checkpoint(History::Keep keep) { history_.add(trainer_->state(), keep); }
 
   std::unique_ptr<const Task> task_;  // outlives those below
@@ -112,13 +114,15 @@ class Run {
   Evaluation evaluation_form_;
   History history_;
   std::vector<SeriesRow> series_;
+  std::vector<std::size_t> evaluated_;  // places in series_: of the few rows that have an evaluation
   std::vector<std::int64_t> returns_;
   std::optional<StopReason> judged_;  // by the evaluations since the last event
 };
 
 /// The series as CSV: step,loss,gradient_norm,rate,held_out_loss,held_out_score, then a column for each
 /// relation, attention and head ("adjective_noun:encoder.block0.self_attention:0"); empty where nothing was
-/// evaluated, and the figures of step 0.
+/// evaluated, and the figures of step 0. An evaluation may be of "inf" or "nan": the parameters are finite,
+/// but too large for the held-out examples.
 std::string format_series(const Run& run);
 
 }  // namespace headscope::core

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -47,6 +48,15 @@ bool parse(std::string_view text, Number& number) {
 bool parse_finite(std::string_view text, double& number) {
   return parse(text, number) && std::isfinite(number);
 }
+/// Also what format_number() makes of numbers that are not finite.
+bool parse_any(std::string_view text, double& number) {
+  using Limits = std::numeric_limits<double>;
+  const bool is_negative = text.starts_with('-');
+  const std::string_view name = is_negative ? text.substr(1) : text;
+  if (name != "inf" && name != "nan") return parse_finite(text, number);
+  number = std::copysign(name == "inf" ? Limits::infinity() : Limits::quiet_NaN(), is_negative ? -1.0 : 1.0);
+  return true;
+}
 
 /// A row of as many columns as the header; `evaluation` is what one looks like, or null.
 bool parse_row(std::string_view line, std::size_t n_columns, const Evaluation* evaluation, SeriesRow& row) {
@@ -66,12 +76,12 @@ bool parse_row(std::string_view line, std::size_t n_columns, const Evaluation* e
   if (!evaluation) return false;
   row.evaluation = *evaluation;
   row.evaluation->n_scored = 0;
-  if (!parse_finite(cells[4], row.evaluation->loss) || !parse_finite(cells[5], row.evaluation->score))
+  if (!parse_any(cells[4], row.evaluation->loss) || !parse_finite(cells[5], row.evaluation->score))
     return false;
   std::size_t place = 6;
   for (RelationMass& mass : row.evaluation->masses)
     for (double& head : mass.heads)
-      if (!parse_finite(cells[place++], head)) return false;
+      if (!parse_any(cells[place++], head)) return false;
   return true;
 }
 
@@ -120,6 +130,7 @@ Result<void> Run::take_series(const std::string& csv, const std::string& where) 
     if (row.step <= trainer_->step()) series.push_back(std::move(row));
   }
   series_ = std::move(series);
+  find_evaluated();
   judge();
   return {};
 }

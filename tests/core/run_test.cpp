@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <sstream>
 
 namespace headscope::core {
@@ -192,6 +193,32 @@ TEST_CASE("a run taken up at any checkpoint gives the bits of one that never sto
   const Result<std::unique_ptr<Run>> refused = Run::resume(look_up_run(), {.checkpoints = checkpoints}, {});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().key == "train.past_size");
+}
+
+TEST_CASE("a step that went too far is kept with its evaluation, whatever that gave", "[core][run]") {
+  RunConfig config = look_up_run();
+  config.optimiser = {.kind = OptimiserKind::sgd, .rate = 1e24};
+  config.evaluate_every = 1;
+  const auto run = make_run(config);
+  REQUIRE(run->run_step());
+  REQUIRE(run->evaluation());
+  REQUIRE_FALSE(std::isfinite(run->evaluation()->loss));
+  CHECK_FALSE(run->run_step());  // the parameters are those of the last good step, finite but too large
+  const std::string csv = format_series(*run);
+  REQUIRE(run->take_series(csv, "history.csv"));
+  CHECK(format_series(*run) == csv);
+  CHECK(run->evaluation() == &*run->series().back().evaluation);
+  // by hand: every name that a number without an end can have
+  const std::size_t at = csv.find_last_of('\n', csv.size() - 2) + 1;
+  std::string last = csv.substr(at);
+  std::size_t loss = 0;
+  for (int commas = 0; commas < 4; ++commas) loss = last.find(',', loss) + 1;
+  for (const char* name : {"nan", "-nan", "inf", "-inf", "1.5"}) {
+    std::string text = csv;
+    text.replace(at + loss, last.find(',', loss) - loss, name);
+    REQUIRE(run->take_series(text, "history.csv"));
+    CHECK(format_series(*run) == text);
+  }
 }
 
 TEST_CASE("a series that is not this run's is refused, and names the line", "[core][run]") {
