@@ -63,6 +63,7 @@ Bleu corpus_bleu(std::span<const Words> sentences, std::span<const std::vector<W
         bleu.n_words >= bleu.n_reference_words
             ? 1
             : std::exp(1 - static_cast<double>(bleu.n_reference_words) / static_cast<double>(bleu.n_words));
+  if (std::ranges::count(matches, 0) == kOrders) return bleu;  // without any match nothing is smoothed
   double smoothing = 1, log_sum = 0;
   for (std::size_t order = 0; order < kOrders; ++order) {
     if (totals.at(order) == 0) break;  // no sentence is that long; the score is 0, as sacreBLEU has it
@@ -70,7 +71,7 @@ Bleu corpus_bleu(std::span<const Words> sentences, std::span<const std::vector<W
     if (matched == 0) matched = 1 / (smoothing *= 2);
     bleu.precisions.at(order) = 100 * matched / static_cast<double>(totals.at(order));
   }
-  if (std::ranges::count(matches, 0) == kOrders || std::ranges::count(bleu.precisions, 0.0) > 0) return bleu;
+  if (std::ranges::count(bleu.precisions, 0.0) > 0) return bleu;
   for (const double precision : bleu.precisions) log_sum += std::log(precision);
   bleu.score = bleu.brevity_penalty * std::exp(log_sum / kOrders);
   return bleu;

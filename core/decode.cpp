@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -37,14 +38,19 @@ double penalty(std::size_t n_tokens, double alpha) {
   return std::pow((5 + static_cast<double>(n_tokens)) / 6, alpha);
 }
 
-/// log softmax of one row of logits, in double.
+/// log softmax of one row of logits, in double; −∞ where the logits are so large that it is no number:
+/// numbers alone can be sorted.
 void log_softmax(std::span<const float> logits, std::vector<double>& result) {
   const double largest = static_cast<double>(*std::ranges::max_element(logits));
   double sum = 0;
   for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
   const double log_sum = largest + std::log(sum);
   result.clear();
-  for (const float logit : logits) result.push_back(static_cast<double>(logit) - log_sum);
+  for (const float logit : logits) {
+    const double log_probability = static_cast<double>(logit) - log_sum;
+    result.push_back(std::isnan(log_probability) ? -std::numeric_limits<double>::infinity()
+                                                 : log_probability);
+  }
 }
 
 class Decoder {
@@ -127,10 +133,11 @@ class Decoder {
 
   void finish(Search& search, const std::vector<std::int32_t>& tokens, double log_probability,
               bool is_complete) const {
-    // the begin token is not counted, the end is
+    // the begin token is not counted; the end is, where it was said
+    const std::size_t n_tokens = is_complete ? tokens.size() : tokens.size() - 1;
     Hypothesis made{.tokens = {tokens.begin() + 1, tokens.end()},
                     .log_probability = log_probability,
-                    .score = log_probability / penalty(tokens.size(), options_.length_penalty),
+                    .score = log_probability / penalty(n_tokens, options_.length_penalty),
                     .is_complete = is_complete};
     if (!search.best || made.score > search.best->score) search.best = std::move(made);
   }
@@ -147,7 +154,7 @@ std::vector<Hypothesis> decode(const Graph& graph, const ModelConfig& config,
                                std::span<const float> parameters,
                                std::span<const std::vector<std::int32_t>> sources,
                                const DecodeOptions& options) {
-  assert(options.beam_width >= 1);
+  assert(options.beam_width >= 1 && options.length_penalty >= 0);
   std::size_t longest_source = 1;
   for (const auto& source : sources) longest_source = std::max(longest_source, source.size());
   Workspace<float> workspace(graph, {.batch = static_cast<std::int64_t>(sources.size()) * options.beam_width,

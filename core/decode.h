@@ -16,7 +16,7 @@ struct DecodeOptions {
   std::int32_t begin = 0, end = 0;  // of the target vocabulary
   int beam_width = 1;               // 1: greedy
   /// α of the length penalty ((5 + n) / 6)^α by which a sentence's log-probability is divided (Wu et al.
-  /// 2016, equation 14); 0: none, short sentences are then preferred.
+  /// 2016, equation 14), n counting the end; at least 0. 0: none, short sentences are then preferred.
   double length_penalty = 0;
   const Interventions* interventions = nullptr;
 };
@@ -31,7 +31,8 @@ struct Hypothesis {
 
 /// The best hypothesis for each source by beam search, each row of the batch a beam; where two are equal the
 /// one with the lower ids. `parameters` as Workspace::parameters(). Preconditions: an encoder-decoder's
-/// graph; sources within max_tokens and the vocabulary, not all empty; beam_width ≥ 1.
+/// graph; sources within max_tokens and the vocabulary, not all empty; beam_width ≥ 1,
+/// length_penalty ≥ 0.
 std::vector<Hypothesis> decode(const Graph& graph, const ModelConfig& config,
                                std::span<const float> parameters,
                                std::span<const std::vector<std::int32_t>> sources,

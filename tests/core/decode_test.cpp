@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 using namespace headscope::core;
@@ -134,4 +135,35 @@ TEST_CASE("a wider beam decodes each source as if it were alone", "[core][decode
     CHECK(together[at].tokens == alone.tokens);
     CHECK(together[at].log_probability == alone.log_probability);
   }
+}
+
+TEST_CASE("a model whose logits are no numbers still says something", "[core][decode]") {
+  Model model = small_model(5, 5, 6);
+  for (float& parameter : model.workspace.parameters()) parameter *= 1e19F;
+  const std::vector<Ids> sources = {{3, 4}, {5}};
+  for (const int width : {1, 3}) {
+    const auto found = decode(model.graph, model.config, model.workspace.parameters(), sources,
+                              {.begin = kBegin, .end = kEnd, .beam_width = width});
+    REQUIRE(found.size() == 2);
+    for (const Hypothesis& hypothesis : found) {
+      CHECK(hypothesis.log_probability == -std::numeric_limits<double>::infinity());
+      CHECK(hypothesis.tokens.size() <= 6);
+    }
+  }
+}
+
+TEST_CASE("a sentence that is cut has the penalty of its words", "[core][decode]") {
+  bool was_cut = false;
+  for (std::uint64_t seed = 1; seed <= 40 && !was_cut; ++seed) {
+    Model model = small_model(seed, 5, 4);
+    const Ids source = {3, 4};
+    const Hypothesis found = decode(model.graph, model.config, model.workspace.parameters(), {&source, 1},
+                                    {.begin = kBegin, .end = kEnd, .beam_width = 1, .length_penalty = 1})
+                                 .front();
+    if (found.is_complete) continue;
+    was_cut = true;
+    REQUIRE(found.tokens.size() == 4);
+    CHECK(found.score == Approx(found.log_probability / (9.0 / 6)));
+  }
+  CHECK(was_cut);
 }
