@@ -71,6 +71,7 @@ void scan_line(std::string_view text, const std::vector<std::string>& files, con
     token.is_glued = at == before;
     token.place = start;
     token.place.column = at + 1;
+    if (tokens.size() >= kMostTokens) throw Wrong{error_at("grammar.too_large", files, token.place)};
     at = scan_token(text, at, files, token);
     tokens.push_back(std::move(token));
   }

@@ -45,5 +45,5 @@ TEST_CASE("a grammar that holds out nothing is refused", "[core][tasks]") {
 TEST_CASE("a grammar of a single combination is refused, held out or not", "[core][tasks]") {
   for (const char* task : {"translation", "sentiment", "questions"})
     for (int k = 0; k < 12; ++k)  // about one of ten texts is held out
-      CHECK(error_with(task, "only", "\n  choose only = v" + std::to_string(k)) == "task.split");
+      CHECK(error_with(task, "single", "\n  choose single = v" + std::to_string(k)) == "task.split");
 }
