@@ -1,5 +1,6 @@
-// Drawing: a rule's variables first, whatever the language, then its line in each language, then the links.
-#include "core/hash.h"
+// Drawing: a rule's variables first, whatever the language, then its line in each language; grammar_links.cpp
+// has the links.
+#include "core/tasks/grammar_evaluate.h"
 #include "core/tasks/grammar_program.h"
 
 #include <algorithm>
@@ -10,33 +11,13 @@ namespace {
 
 using Kind = GrammarValue::Kind;
 
-/// Steps, pieces, entries and pairs of aligned tokens that one sentence may take: what bounds the time of the
-/// strangest grammar, and the memory of its links.
-constexpr std::size_t kMostWork = std::size_t{1} << 20;
 /// After so many candidates that fail a condition all are listed: exact either way, and quick where few fail.
 constexpr int kTries = 8;
 
-std::size_t index(std::int32_t number) {
-  return static_cast<std::size_t>(number);
-}
-
-GrammarValue text_value(Symbol symbol) {
-  if (symbol == kAbsent) return {};
-  return {.kind = Kind::text, .words = -1, .id = symbol};
-}
-
-/// Hashes of texts in a row, well mixed: the finaliser of splitmix64.
-std::uint64_t mix(std::uint64_t hash, std::uint64_t next) {
-  std::uint64_t z = (hash ^ next) + 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
-}
-
-class Run {
+class Drawing {
  public:
-  Run(const Program& program, Rng& rng, Derivation& into, std::size_t& work)
-      : program_(program), rng_(rng), into_(into), work_(work), work_before_(work) {}
+  Drawing(const Program& program, Rng& rng, Derivation& into, std::size_t& work)
+      : program_(program), rng_(rng), into_(into), work_(program, work) {}
 
   void draw(std::size_t rule, std::span<const GrammarPreset> presets) {
     into_.nodes.clear();
@@ -51,19 +32,11 @@ class Run {
     for (std::vector<TokenRange>& ranges : into_.ranges) ranges.assign(into_.values.size(), {});
     for (std::size_t language = 0; language < program_.languages.size(); ++language)
       if (!program_.rules[rule].lines[language].empty()) write_node(root, language);
-    for (std::size_t node = 0; node < into_.nodes.size(); ++node) relate(node);
-    hold_out();
+    relate(program_, into_, work_);
   }
 
  private:
   const Rule& rule_of(std::size_t node) const { return program_.rules[index(into_.nodes[node].rule)]; }
-  /// evaluate(), with what most operands are close at hand: a text or one of the rule's own variables.
-  GrammarValue value(std::size_t node, const Operand& operand) const {
-    if (operand.kind == Operand::Kind::constant) return text_value(operand.symbol);
-    if (operand.kind == Operand::Kind::path && operand.fields.empty())
-      return into_.values[index(into_.nodes[node].first_slot) + operand.slot];
-    return evaluate(program_, into_, node, operand);
-  }
   /// What a text is; entries and constituents are no text.
   Symbol symbol(std::size_t node, const Operand& operand) const {
     if (operand.kind == Operand::Kind::constant) return operand.symbol;
@@ -71,41 +44,15 @@ class Run {
     return found.kind == Kind::text ? found.id : kAbsent;
   }
 
+  GrammarValue value(std::size_t node, const Operand& operand) const {
+    return value_of(program_, into_, node, operand);
+  }
+  bool test_all(std::size_t node, const std::vector<Test>& tests) const {
+    return hold_all(program_, into_, node, tests);
+  }
   [[noreturn]] void fail(std::string key, const Place& place,
                          std::vector<std::pair<std::string, std::string>> values = {}) const {
     throw Wrong{error_at(std::move(key), program_.files, place, std::move(values))};
-  }
-
-  void count(std::size_t n_looked_at, const Place& place) {
-    work_ += n_looked_at;
-    if (work_ - work_before_ > kMostWork)
-      fail("grammar.too_long", place, {{"most", std::to_string(kMostSentenceTokens)}});
-  }
-
-  bool is_equal(const GrammarValue& left, const GrammarValue& right) const {
-    if (left.kind != Kind::entry || right.kind != Kind::entry)
-      return left == right && left.kind != Kind::absent;
-    // two sets of words can have an entry of one table in common
-    const auto table = [&](const GrammarValue& entry) {
-      return program_.words[static_cast<std::size_t>(entry.words)].cells;
-    };
-    return table(left) == table(right) && program_.row_of(left) == program_.row_of(right);
-  }
-
-  bool test(std::size_t node, const Test& test) const {
-    const GrammarValue left = value(node, test.left);
-    if (test.kind == Condition::Kind::present) return left.kind != Kind::absent;
-    if (test.kind == Condition::Kind::absent) return left.kind == Kind::absent;
-    const GrammarValue right = value(node, test.right);
-    if (test.kind == Condition::Kind::equal) return is_equal(left, right);
-    if (test.kind == Condition::Kind::differs) return !is_equal(left, right);
-    return left.kind == Kind::text && right.kind == Kind::text &&
-           holds(program_, test.kind, left.id, right.id);
-  }
-  bool test_all(std::size_t node, const std::vector<Test>& tests) const {
-    for (const Test& each : tests)  // a loop of its own: drawing spends much of its time here
-      if (!test(node, each)) return false;
-    return true;
   }
 
   // Variables
@@ -125,7 +72,7 @@ class Run {
     const Rule& rule = rule_of(node);
     const std::size_t first = index(into_.nodes[node].first_slot);
     for (const Step& step : rule.steps) {
-      count(1, step.place);
+      work_.count(1, step.place);
       if (into_.values[first + step.slot].kind != Kind::absent || !test_all(node, step.when)) continue;
       GrammarValue drawn;
       switch (step.kind) {
@@ -188,7 +135,8 @@ class Run {
       }
       const GrammarValue own{
           .kind = Kind::entry, .words = static_cast<std::int16_t>(step.target), .id = entry};
-      if (is_equal(own, value(node, filter.right)) != (filter.kind == Condition::Kind::equal)) return false;
+      if (is_equal(program_, own, value(node, filter.right)) != (filter.kind == Condition::Kind::equal))
+        return false;
     }
     return true;
   }
@@ -228,7 +176,7 @@ class Run {
     left_.sums.clear();
     const std::vector<std::uint64_t>& weights = program_.words[step.target].weights;
     for (const Candidates* list : lists_) {
-      count(list->entries.size(), step.place);
+      work_.count(list->entries.size(), step.place);
       for (const std::int32_t entry : list->entries) {
         if (!passes(node, step, entry)) continue;
         left_.entries.push_back(entry);
@@ -272,7 +220,7 @@ class Run {
   void write_all(std::size_t node, const std::vector<Piece>& pieces, std::size_t language,
                  std::int32_t owner) {
     for (const Piece& piece : pieces) {
-      count(1, piece.place);
+      work_.count(1, piece.place);
       write(node, piece, language,
             piece.label ? into_.nodes[node].first_slot + static_cast<std::int32_t>(*piece.label) : owner);
     }
@@ -336,7 +284,8 @@ class Run {
       word = form.cells[cell];
     }
     if (word == kAbsent) fail_form(entry, piece.place);
-    write_symbol(word, language, owner >= 0 ? owner : owner_of(node, piece.operand), piece.place);
+    write_symbol(word, language, owner >= 0 ? owner : owner_of(program_, into_, node, piece.operand),
+                 piece.place);
   }
 
   [[noreturn]] void fail_form(const GrammarValue& entry, const Place& place) const {
@@ -346,18 +295,6 @@ class Run {
          {{"entry", program_.symbols.text(cells.cell(row, 0))},
           {"table", cells.file},
           {"row", std::to_string(cells.lines[row])}});
-  }
-
-  /// The variable that has the entry, where the path stays within constituents.
-  std::int32_t owner_of(std::size_t node, const Operand& path) const {
-    std::size_t slot = index(into_.nodes[node].first_slot) + path.slot;
-    for (const std::size_t field : path.fields) {
-      const GrammarValue& here = into_.values[slot];
-      if (here.kind != Kind::node) return -1;
-      const DerivationNode& child = into_.nodes[index(here.id)];
-      slot = index(child.first_slot + program_.rules[index(child.rule)].slot_of[field]);
-    }
-    return static_cast<std::int32_t>(slot);
   }
 
   void write_symbol(Symbol text, std::size_t language, std::int32_t owner, const Place& place) {
@@ -372,92 +309,10 @@ class Run {
     }
   }
 
-  // Links
-
-  void link(std::size_t relation, std::int32_t query, std::int32_t key, bool is_sure) {
-    into_.links.push_back(
-        {.relation = static_cast<std::int32_t>(relation), .query = query, .key = key, .is_sure = is_sure});
-  }
-
-  /// Every token of one variable to every token of another; the target's side asks.
-  void align(std::int32_t source_owner, const TokenRange& source, std::int32_t target_owner,
-             const TokenRange& target, bool is_sure, const Place& place) {
-    if (source.first < 0 || target.first < 0) return;
-    // each pair is looked at, and may become a link: the work's bound is the links', too
-    count(static_cast<std::size_t>(source.last - source.first + 1) *
-              static_cast<std::size_t>(target.last - target.first + 1),
-          place);
-    for (std::int32_t query = target.first; query <= target.last; ++query) {
-      if (target_owner >= 0 && into_.owners[1][index(query)] != target_owner) continue;
-      for (std::int32_t key = source.first; key <= source.last; ++key)
-        if (source_owner < 0 || into_.owners[0][index(key)] == source_owner) link(0, query, key, is_sure);
-    }
-  }
-
-  void relate(std::size_t node) {
-    const Rule& rule = rule_of(node);
-    const std::int32_t first = into_.nodes[node].first_slot;
-    if (program_.languages.size() == 2) {
-      for (std::size_t slot = 0; slot < rule.slots.size(); ++slot) {
-        const std::int32_t owner = first + static_cast<std::int32_t>(slot);
-        align(owner, into_.ranges[0][index(owner)], owner, into_.ranges[1][index(owner)],
-              !rule.is_possible[slot], rule.place);
-      }
-      for (const AlignStep& step : rule.alignments) {
-        const auto side = [&](std::size_t language) {
-          return find_range(program_, into_, node, step.paths[language], language);
-        };
-        align(token_owner(node, step.paths[0]), side(0), token_owner(node, step.paths[1]), side(1),
-              step.is_sure, step.paths[0].place);
-      }
-    }
-    for (const LinkStep& step : rule.links) {
-      const TokenRange query = find_range(program_, into_, node, step.paths[0], step.languages[0]);
-      const TokenRange key = find_range(program_, into_, node, step.paths[1], step.languages[1]);
-      if (query.first >= 0 && key.first >= 0 && test_all(node, step.when))
-        link(step.relation, query.first, key.first, true);
-    }
-    for (const HoldOutStep& step : rule.hold_outs) combine(node, step);
-  }
-
-  /// The variable whose tokens a path means; -1 for a constituent, all of whose tokens count.
-  std::int32_t token_owner(std::size_t node, const Operand& path) const {
-    const std::int32_t owner = owner_of(node, path);
-    return owner >= 0 && into_.values[index(owner)].kind == Kind::node ? -1 : owner;
-  }
-
-  // What is held out
-
-  /// A combination's hash, if all of it is there. An entry counts by its first column.
-  void combine(std::size_t node, const HoldOutStep& step) {
-    if (!test_all(node, step.when)) return;
-    std::uint64_t hash = kFnv1aStart;
-    for (const Operand& path : step.paths) {
-      const GrammarValue part = value(node, path);
-      if (part.kind == Kind::absent || part.kind == Kind::node) return;
-      const Symbol text =
-          part.kind == Kind::text
-              ? part.id
-              : program_.cells_of(static_cast<std::size_t>(part.words)).cell(program_.row_of(part), 0);
-      hash = mix(hash, program_.hashes[index(text)]);
-    }
-    into_.combinations.push_back(hash);
-  }
-
-  void hold_out() {
-    if (!program_.holds_out) {
-      std::uint64_t hash = kFnv1aStart;
-      for (const std::int32_t token : into_.tokens[0]) hash = mix(hash, program_.token_hashes[index(token)]);
-      into_.combinations.push_back(hash);
-    }
-    into_.is_held_out = std::any_of(into_.combinations.begin(), into_.combinations.end(), is_held_out_hash);
-  }
-
   const Program& program_;
   Rng& rng_;
   Derivation& into_;
-  std::size_t& work_;
-  std::size_t work_before_;
+  Work work_;
   std::size_t write_depth_ = 0;
   std::vector<const Candidates*> lists_;
   Candidates left_;
@@ -465,61 +320,10 @@ class Run {
 
 }  // namespace
 
-/// A table's cell; apart from the rest, which is quicker without room for keys.
-static GrammarValue evaluate_cell(const Program& program, const Derivation& derivation, std::size_t node,
-                                  const Operand& operand) {
-  std::array<Symbol, kMostTableColumns> keys{};
-  for (std::size_t key = 0; key < operand.keys.size(); ++key) {
-    const GrammarValue given = evaluate(program, derivation, node, operand.keys[key]);
-    keys[key] = given.kind == Kind::text ? given.id : kAbsent;
-  }
-  return text_value(look_up(program, program.tables[operand.table],
-                            std::span(keys).first(operand.keys.size()), operand.column));
-}
-
-GrammarValue evaluate(const Program& program, const Derivation& derivation, std::size_t node,
-                      const Operand& operand) {
-  if (operand.kind == Operand::Kind::constant) return text_value(operand.symbol);
-  if (operand.kind == Operand::Kind::table) return evaluate_cell(program, derivation, node, operand);
-  GrammarValue here = derivation.values[index(derivation.nodes[node].first_slot) + operand.slot];
-  for (const std::size_t field : operand.fields) {
-    if (here.kind == Kind::node) {
-      const DerivationNode& child = derivation.nodes[index(here.id)];
-      const std::int16_t slot = program.rules[index(child.rule)].slot_of[field];
-      here = slot < 0 ? GrammarValue() : derivation.values[index(child.first_slot + slot)];
-    } else if (here.kind == Kind::entry) {
-      const auto words = static_cast<std::size_t>(here.words);
-      const std::int16_t column = program.column_of[words][field];
-      here = column < 0 ? GrammarValue()
-                        : text_value(program.cells_of(words).cell(program.row_of(here),
-                                                                  static_cast<std::size_t>(column)));
-    } else {
-      return {};
-    }
-  }
-  return here;
-}
-
-TokenRange find_range(const Program& program, const Derivation& derivation, std::size_t node,
-                      const Operand& path, std::size_t language) {
-  std::size_t slot = index(derivation.nodes[node].first_slot) + path.slot;
-  for (const std::size_t field : path.fields) {
-    const GrammarValue& here = derivation.values[slot];
-    if (here.kind != Kind::node) return {};
-    const DerivationNode& child = derivation.nodes[index(here.id)];
-    const std::int16_t next = program.rules[index(child.rule)].slot_of[field];
-    if (next < 0) return {};
-    slot = index(child.first_slot + next);
-  }
-  const GrammarValue& last = derivation.values[slot];
-  return last.kind == Kind::node ? derivation.nodes[index(last.id)].ranges[language]
-                                 : derivation.ranges[language][slot];
-}
-
 Result<void> run(const Program& program, std::size_t rule, std::span<const GrammarPreset> presets, Rng& rng,
                  Derivation& into, std::size_t& work) {
   try {
-    Run(program, rng, into, work).draw(rule, presets);
+    Drawing(program, rng, into, work).draw(rule, presets);
   } catch (Wrong& wrong) {
     return std::move(wrong.error);
   }

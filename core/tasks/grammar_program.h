@@ -231,10 +231,12 @@ Symbol look_up(const Program& program, const KeyedTable& table, std::span<const 
 /// Whether a condition holds of two texts; lists are parted by blanks.
 bool holds(const Program& program, Condition::Kind kind, Symbol left, Symbol right);
 
-/// Features, tables, words and forms. Errors are collected; with one, the rest of `program` is not to be
-/// used.
+/// Languages, features, tables, words and forms. Errors are collected; with one, the rest of `program` is not
+/// to be used.
 void compile_lexicon(const GrammarSyntax& syntax, const ReadFile& read, Program& program,
                      std::vector<Error>& errors);
+/// Forms alone. Precondition: the rest of compile_lexicon() found nothing wrong.
+void compile_forms(const GrammarSyntax& syntax, Program& program, std::vector<Error>& errors);
 /// Rules and vocabularies. Precondition: compile_lexicon() found nothing wrong.
 void compile_rules(const GrammarSyntax& syntax, Program& program, std::vector<Error>& errors);
 

@@ -1,8 +1,10 @@
 // Rules of a grammar: variables, steps, lines, links, and the combinations that are held out.
 #include "core/hash.h"
 #include "core/tasks/grammar_analysis.h"
+#include "core/tasks/grammar_candidates.h"
 #include "core/tasks/grammar_operands.h"
 #include "core/tasks/grammar_pieces.h"
+#include "core/tasks/grammar_problems.h"
 #include "core/tasks/grammar_program.h"
 
 #include <algorithm>
@@ -17,71 +19,53 @@ constexpr std::size_t kMostRules = 512;
 constexpr std::size_t kMostSlots = 256;        // of a rule
 constexpr std::size_t kMostStatements = 8192;  // of all rules
 constexpr std::size_t kMostFields = 2048;
-constexpr std::size_t kMostIndexed = std::size_t{1} << 21;  // entries in all lists of candidates
-
-std::uint64_t last_or_zero(const std::vector<std::uint64_t>& sums) {
-  return sums.empty() ? 0 : sums.back();
-}
 
 class Rules {
  public:
   Rules(const GrammarSyntax& syntax, Program& program, std::vector<Error>& errors)
-      : syntax_(syntax), program_(program), errors_(errors) {}
+      : syntax_(syntax), program_(program), problems_(syntax.files, errors) {}
 
   void compile() {
-    collect([&] { declare(); });
-    if (!errors_.empty()) return;
+    problems_.collect([&] { declare(); });
+    if (!problems_.is_empty()) return;
     for (std::size_t rule = 0; rule < program_.rules.size(); ++rule) declare_slots(rule);
-    if (!errors_.empty()) return;
+    if (!problems_.is_empty()) return;
     std::optional<Analysis> analysis;
-    collect([&] { analysis.emplace(syntax_, program_); });
+    problems_.collect([&] { analysis.emplace(syntax_, program_); });
     if (!analysis) return;
     Operands operands(syntax_, program_, *analysis);
     Pieces pieces(program_, *analysis, operands);
-    analysis_ = &*analysis, operands_ = &operands, pieces_ = &pieces;
+    CandidateLists candidates(program_, *analysis, operands, problems_);
+    analysis_ = &*analysis, operands_ = &operands, pieces_ = &pieces, candidates_ = &candidates;
     if (program_.languages.size() == 2)
       program_.relations.push_back({"alignment", TextSide::target, TextSide::source});
     for (std::size_t rule = 0; rule < program_.rules.size(); ++rule) compile_rule(rule);
-    collect([&] { check_start(); });
-    if (!errors_.empty()) return;
+    problems_.collect([&] { check_start(); });
+    if (!problems_.is_empty()) return;
     check_languages();
     check_ends();
-    if (!errors_.empty()) return;
+    if (!problems_.is_empty()) return;
     pieces.make_vocabularies();
-    collect([&] { number_fields(); });
+    problems_.collect([&] { number_fields(); });
     for (std::size_t symbol = 0; symbol < program_.symbols.size(); ++symbol)
       program_.hashes.push_back(fnv1a(program_.symbols.text(static_cast<Symbol>(symbol))));
     for (const std::string& token : program_.tokens[0]) program_.token_hashes.push_back(fnv1a(token));
   }
 
  private:
-  template <class Function>
-  void collect(Function function) {
-    try {
-      function();
-    } catch (Wrong& wrong) {
-      errors_.push_back(std::move(wrong.error));
-    }
-  }
-
-  [[noreturn]] void fail(std::string key, const Place& place,
-                         std::vector<std::pair<std::string, std::string>> values = {}) const {
-    throw Wrong{error_at(std::move(key), syntax_.files, place, std::move(values))};
-  }
-
   /// The rules' names and every text that they write.
   void declare() {
     if (syntax_.rules.empty()) throw Wrong{{"grammar.no_rule", syntax_.files[0], {{"line", "1"}}}};
     std::size_t n_statements = 0;
     for (const RuleSyntax& rule : syntax_.rules) {
       if (const std::optional<std::size_t> first = find_rule(program_, rule.name))
-        fail("grammar.duplicate", rule.place,
-             {{"name", rule.name}, {"first", std::to_string(syntax_.rules[*first].place.line)}});
+        problems_.fail("grammar.duplicate", rule.place,
+                       {{"name", rule.name}, {"first", std::to_string(syntax_.rules[*first].place.line)}});
       if (find_words(program_, rule.name) || find_table(program_, rule.name))
-        fail("grammar.name_taken", rule.place, {{"name", rule.name}});
+        problems_.fail("grammar.name_taken", rule.place, {{"name", rule.name}});
       n_statements += rule.statements.size();
       if (program_.rules.size() >= kMostRules || n_statements > kMostStatements)
-        fail("grammar.too_large", rule.place);
+        problems_.fail("grammar.too_large", rule.place);
       program_.rules.push_back({.name = rule.name, .slots = {}, .n_parameters = 0, .place = rule.place});
       for (const Statement& statement : rule.statements) {
         for (const auto& [option, weight] : statement.options) intern(option);
@@ -114,31 +98,32 @@ class Rules {
     const auto claim = [&](const std::string& name, const Place& place) {
       const auto first = certain.find(name);
       if (first != certain.end())
-        fail("grammar.duplicate", place, {{"name", name}, {"first", std::to_string(first->second.line)}});
-      if (rule.slots.size() >= kMostSlots) fail("grammar.too_large", place);
+        problems_.fail("grammar.duplicate", place,
+                       {{"name", name}, {"first", std::to_string(first->second.line)}});
+      if (rule.slots.size() >= kMostSlots) problems_.fail("grammar.too_large", place);
       if (!rule.find_slot(name)) rule.slots.push_back(name);
     };
     for (const std::string& parameter : syntax.parameters)
-      collect([&] {
+      problems_.collect([&] {
         claim(parameter, syntax.place);
         certain.emplace(parameter, syntax.place);
       });
     rule.n_parameters = rule.slots.size();
     for (const Statement& statement : syntax.statements) {
       if (statement.kind != Statement::Kind::choose && statement.kind != Statement::Kind::let) continue;
-      collect([&] {
+      problems_.collect([&] {
         claim(statement.name, statement.place);
         if (statement.when.empty()) certain.emplace(statement.name, statement.place);
       });
     }
     n_variables_.push_back(rule.slots.size());
     for (const Statement& statement : syntax.statements)
-      for (const Item& item : statement.items) collect([&] { declare_labels(rule, item); });
+      for (const Item& item : statement.items) problems_.collect([&] { declare_labels(rule, item); });
   }
 
   void declare_labels(Rule& rule, const Item& item) const {
     if (!item.label.empty() && !rule.find_slot(item.label)) {
-      if (rule.slots.size() >= kMostSlots) fail("grammar.too_large", item.place);
+      if (rule.slots.size() >= kMostSlots) problems_.fail("grammar.too_large", item.place);
       rule.slots.push_back(item.label);
     }
     for (const Item& each : item.items) declare_labels(rule, each);
@@ -153,7 +138,7 @@ class Rules {
     for (const Statement& statement : syntax.statements) {
       const bool is_choose = statement.kind == Statement::Kind::choose;
       if (!is_choose && statement.kind != Statement::Kind::let) continue;
-      collect([&] {
+      problems_.collect([&] {
         Step step = is_choose ? compile_choose(statement) : compile_let(statement);
         step.place = statement.place;
         step.slot = *rule.find_slot(statement.name);
@@ -162,7 +147,8 @@ class Rules {
       });
       operands_->set(*rule.find_slot(statement.name));
     }
-    for (const Statement& statement : syntax.statements) collect([&] { compile_other(rule, statement); });
+    for (const Statement& statement : syntax.statements)
+      problems_.collect([&] { compile_other(rule, statement); });
   }
 
   Step compile_choose(const Statement& statement) const {
@@ -170,10 +156,10 @@ class Rules {
     for (const auto& [option, weight] : statement.options) {
       const Symbol symbol = *program_.symbols.find(option.text);
       if (std::find(step.options.begin(), step.options.end(), symbol) != step.options.end())
-        fail("grammar.duplicate", option.place,
-             {{"name", option.text}, {"first", std::to_string(statement.place.line)}});
+        problems_.fail("grammar.duplicate", option.place,
+                       {{"name", option.text}, {"first", std::to_string(statement.place.line)}});
       step.options.push_back(symbol);
-      step.sums.push_back(last_or_zero(step.sums) + weight);
+      step.sums.push_back((step.sums.empty() ? 0 : step.sums.back()) + weight);
     }
     return step;
   }
@@ -183,15 +169,16 @@ class Rules {
     const bool is_name = source.kind != Expression::Kind::text && source.names.size() == 1;
     const std::optional<std::size_t> words = is_name ? find_words(program_, source.names[0]) : std::nullopt;
     const std::optional<std::size_t> target = is_name ? find_rule(program_, source.names[0]) : std::nullopt;
-    if (words && source.kind == Expression::Kind::path) return compile_words(statement, *words);
-    if (!statement.where.empty()) fail("grammar.where", statement.place, {{"name", dotted(source.names)}});
+    if (words && source.kind == Expression::Kind::path) return candidates_->compile(statement, *words);
+    if (!statement.where.empty())
+      problems_.fail("grammar.where", statement.place, {{"name", dotted(source.names)}});
     if (target) return compile_call(statement, *target);
     Step step;
     step.kind = Step::Kind::value;
     const bool is_variable = is_name && source.kind == Expression::Kind::path &&
                              program_.rules[operands_->rule()].find_slot(source.names[0]);
     if (is_name && source.kind == Expression::Kind::path && !is_variable)
-      fail("grammar.unknown_source", source.place, {{"name", source.names[0]}});
+      problems_.fail("grammar.unknown_source", source.place, {{"name", source.names[0]}});
     step.value = source.kind == Expression::Kind::path ? operands_->path(source) : operands_->value(source);
     return step;
   }
@@ -206,120 +193,26 @@ class Rules {
       const std::string name = name_of(argument);
       const std::optional<std::size_t> slot = called.find_slot(name);
       if (!slot || *slot >= called.n_parameters)
-        fail("grammar.unknown_argument", argument.value.place, {{"name", name}, {"of", called.name}});
-      if (is_given[*slot]) fail("grammar.argument_twice", argument.value.place, {{"name", name}});
+        problems_.fail("grammar.unknown_argument", argument.value.place,
+                       {{"name", name}, {"of", called.name}});
+      if (is_given[*slot]) problems_.fail("grammar.argument_twice", argument.value.place, {{"name", name}});
       is_given[*slot] = true;
       step.arguments.emplace_back(
           *slot, argument.name.empty() ? operands_->path(argument.value) : operands_->value(argument.value));
     }
     for (std::size_t slot = 0; slot < is_given.size(); ++slot)
       if (!is_given[slot])
-        fail("grammar.argument_missing", statement.source.place,
-             {{"name", called.slots[slot]}, {"of", called.name}});
+        problems_.fail("grammar.argument_missing", statement.source.place,
+                       {{"name", called.slots[slot]}, {"of", called.name}});
     return step;
-  }
-
-  // Candidates
-
-  Filter compile_filter(const Condition& condition, const Statement& statement, std::size_t words) const {
-    const Cells& cells = program_.cells_of(words);
-    Filter filter{.kind = condition.kind};
-    const Expression& left = condition.left;
-    const bool is_test =
-        condition.kind == Condition::Kind::present || condition.kind == Condition::Kind::absent;
-    if (left.kind != Expression::Kind::path || left.names.size() != 1)
-      fail("grammar.expected_column", left.place);
-    const std::string& name = left.names[0];
-    const bool compares_entries = !is_test && !operands_->possible(condition.right).words.empty();
-    if (compares_entries) {
-      if ((name != program_.words[words].name && name != statement.name) ||
-          (condition.kind != Condition::Kind::equal && condition.kind != Condition::Kind::differs))
-        fail("grammar.unknown_column", left.place, {{"name", name}, {"table", cells.file}});
-      filter.right = operands_->path(condition.right);
-      return filter;
-    }
-    filter.column = cells.find_column(name);
-    if (!filter.column) fail("grammar.unknown_column", left.place, {{"name", name}, {"table", cells.file}});
-    if (is_test) return filter;
-    filter.right = operands_->value(condition.right);
-    if (condition.kind != Condition::Kind::in)
-      operands_->require_possible(name, analysis_->column(words, *filter.column), filter.right,
-                                  condition.kind == Condition::Kind::has);
-    return filter;
-  }
-
-  bool passes(const Filter& filter, std::size_t words, std::size_t entry) const {
-    const Symbol left = program_.cells_of(words).cell(program_.words[words].rows[entry], *filter.column);
-    return holds(program_, filter.kind, left, filter.right.symbol);
-  }
-
-  Candidates candidates_of(std::vector<std::int32_t> entries, std::size_t words) const {
-    Candidates result;
-    const std::vector<std::uint64_t>& weights = program_.words[words].weights;
-    if (!weights.empty())
-      for (const std::int32_t entry : entries)
-        result.sums.push_back(last_or_zero(result.sums) + weights[static_cast<std::size_t>(entry)]);
-    result.entries = std::move(entries);
-    return result;
-  }
-
-  Step compile_words(const Statement& statement, std::size_t words) {
-    Step step;
-    step.kind = Step::Kind::words;
-    step.target = words;
-    std::vector<Filter> fixed;
-    for (const Condition& condition : statement.where) {
-      Filter filter = compile_filter(condition, statement, words);
-      const bool is_fixed = filter.column && filter.right.kind == Operand::Kind::constant;
-      const bool can_index = filter.column && filter.kind != Condition::Kind::differs;
-      if (is_fixed)
-        fixed.push_back(std::move(filter));
-      else if (can_index && !step.index)
-        step.index = CandidateIndex{.filter = std::move(filter)};
-      else
-        step.filters.push_back(std::move(filter));
-    }
-    std::vector<std::int32_t> entries;
-    for (std::size_t entry = 0; entry < program_.words[words].rows.size(); ++entry)
-      if (std::all_of(fixed.begin(), fixed.end(),
-                      [&](const Filter& filter) { return passes(filter, words, entry); }))
-        entries.push_back(static_cast<std::int32_t>(entry));
-    if (entries.empty())
-      fail("grammar.no_candidate", statement.place,
-           {{"name", statement.name}, {"words", program_.words[words].name}});
-    n_indexed_ += entries.size();
-    if (step.index) make_index(entries, words, *step.index);
-    if (n_indexed_ > kMostIndexed) fail("grammar.too_large", statement.place);
-    step.candidates = candidates_of(std::move(entries), words);
-    return step;
-  }
-
-  void make_index(const std::vector<std::int32_t>& entries, std::size_t words, CandidateIndex& index) {
-    std::map<Symbol, std::vector<std::int32_t>> lists;
-    for (const std::int32_t entry : entries) {
-      const std::size_t row = program_.words[words].rows[static_cast<std::size_t>(entry)];
-      const Symbol cell = program_.cells_of(words).cell(row, *index.filter.column);
-      if (cell == kAbsent) continue;
-      if (index.filter.kind != Condition::Kind::has) {
-        lists[cell].push_back(entry);
-        continue;
-      }
-      for (const Symbol member : program_.symbols.members(cell))
-        if (std::vector<std::int32_t>& list = lists[member]; list.empty() || list.back() != entry)
-          list.push_back(entry);
-    }
-    for (auto& [symbol, list] : lists) {
-      n_indexed_ += list.size();
-      index.symbols.push_back(symbol);
-      index.lists.push_back(candidates_of(std::move(list), words));
-    }
   }
 
   // Lines, links, alignment, held-out combinations
 
   std::size_t language(const std::string& name, const Place& place) const {
     const auto found = std::find(program_.languages.begin(), program_.languages.end(), name);
-    if (found == program_.languages.end()) fail("grammar.unknown_language", place, {{"name", name}});
+    if (found == program_.languages.end())
+      problems_.fail("grammar.unknown_language", place, {{"name", name}});
     return static_cast<std::size_t>(found - program_.languages.begin());
   }
 
@@ -327,7 +220,7 @@ class Rules {
     if (statement.kind == Statement::Kind::line) {
       const std::size_t of = language(statement.name, statement.place);
       if (!rule.lines[of].empty() && rule.lines[of].back().when.empty())
-        fail("grammar.unreachable", statement.place);
+        problems_.fail("grammar.unreachable", statement.place);
       RuleLine line;
       line.when = operands_->tests(statement.when);
       line.pieces = pieces_->compile(statement.items, of);
@@ -341,7 +234,7 @@ class Rules {
       for (const Expression& path : statement.paths) {
         step.paths.push_back(operands_->path(path));
         if (!operands_->possible(path).rules.empty())
-          fail("grammar.hold_out", path.place, {{"name", dotted(path.names)}});
+          problems_.fail("grammar.hold_out", path.place, {{"name", dotted(path.names)}});
       }
       step.when = operands_->tests(statement.when);
       rule.hold_outs.push_back(std::move(step));
@@ -364,13 +257,13 @@ class Rules {
     if (known == program_.relations.end())
       program_.relations.push_back(relation);
     else if (!(*known == relation))
-      fail("grammar.relation_languages", statement.place, {{"name", statement.name}});
+      problems_.fail("grammar.relation_languages", statement.place, {{"name", statement.name}});
     link.when = operands_->tests(statement.when);
     rule.links.push_back(std::move(link));
   }
 
   void compile_align(Rule& rule, const Statement& statement) {
-    if (program_.languages.size() < 2) fail("grammar.one_language", statement.place);
+    if (program_.languages.size() < 2) problems_.fail("grammar.one_language", statement.place);
     AlignStep step{.is_sure = !statement.is_possible};
     for (std::size_t end = 0; end < statement.paths.size(); ++end)
       step.paths[end] = tokens_path(rule, statement.paths[end]);
@@ -378,7 +271,8 @@ class Rules {
       rule.alignments.push_back(std::move(step));
       return;
     }
-    if (!statement.is_possible || !step.paths[0].fields.empty()) fail("grammar.align", statement.place);
+    if (!statement.is_possible || !step.paths[0].fields.empty())
+      problems_.fail("grammar.align", statement.place);
     rule.is_possible[step.paths[0].slot] = true;
   }
 
@@ -387,7 +281,7 @@ class Rules {
     Operand path = operands_->tokens_path(expression);
     const bool is_variable = path.fields.empty() && path.slot < n_variables_[operands_->rule()];
     if (is_variable && operands_->possible(expression).is_text() && !is_label(rule, expression.names[0]))
-      fail("grammar.no_tokens", expression.place, {{"name", expression.names[0]}});
+      problems_.fail("grammar.no_tokens", expression.place, {{"name", expression.names[0]}});
     return path;
   }
 
@@ -408,19 +302,21 @@ class Rules {
 
   void check_start() {
     if (syntax_.starts.size() > 1)
-      fail("grammar.duplicate", syntax_.starts[1].place,
-           {{"name", "start"}, {"first", std::to_string(syntax_.starts[0].place.line)}});
+      problems_.fail("grammar.duplicate", syntax_.starts[1].place,
+                     {{"name", "start"}, {"first", std::to_string(syntax_.starts[0].place.line)}});
     if (!syntax_.starts.empty()) {
       const std::optional<std::size_t> start = find_rule(program_, syntax_.starts[0].name);
-      if (!start) fail("grammar.unknown_rule", syntax_.starts[0].place, {{"name", syntax_.starts[0].name}});
+      if (!start)
+        problems_.fail("grammar.unknown_rule", syntax_.starts[0].place, {{"name", syntax_.starts[0].name}});
       program_.start = *start;
     }
     const Rule& start = program_.rules[program_.start];
-    if (start.n_parameters > 0) fail("grammar.start_parameters", start.place, {{"name", start.name}});
+    if (start.n_parameters > 0)
+      problems_.fail("grammar.start_parameters", start.place, {{"name", start.name}});
     for (std::size_t of = 0; of < program_.languages.size(); ++of)
       if (start.lines[of].empty())
-        fail("grammar.no_text_in_language", start.place,
-             {{"name", start.name}, {"language", program_.languages[of]}});
+        problems_.fail("grammar.no_text_in_language", start.place,
+                       {{"name", start.name}, {"language", program_.languages[of]}});
   }
 
   /// A constituent must have a line in the language that it stands in.
@@ -429,7 +325,7 @@ class Rules {
       for (const Statement& statement : syntax_.rules[rule].statements)
         if (statement.kind == Statement::Kind::line)
           for (const Item& item : statement.items)
-            collect([&] { check_item(rule, item, language(statement.name, statement.place)); });
+            problems_.collect([&] { check_item(rule, item, language(statement.name, statement.place)); });
   }
 
   void check_item(std::size_t rule, const Item& item, std::size_t of) const {
@@ -437,8 +333,8 @@ class Rules {
     if (item.is_group || item.expression.kind != Expression::Kind::path) return;
     for (const std::size_t target : analysis_->of(rule, item.expression).rules)
       if (program_.rules[target].lines[of].empty())
-        fail("grammar.no_text_in_language", item.place,
-             {{"name", program_.rules[target].name}, {"language", program_.languages[of]}});
+        problems_.fail("grammar.no_text_in_language", item.place,
+                       {{"name", program_.rules[target].name}, {"language", program_.languages[of]}});
   }
 
   /// A rule ends if all that it needs whatever is drawn ends.
@@ -457,8 +353,9 @@ class Rules {
     }
     for (std::size_t rule = 0; rule < ends.size(); ++rule)
       if (!ends[rule])
-        collect([&] {
-          fail("grammar.recursion", program_.rules[rule].place, {{"name", program_.rules[rule].name}});
+        problems_.collect([&] {
+          problems_.fail("grammar.recursion", program_.rules[rule].place,
+                         {{"name", program_.rules[rule].name}});
         });
   }
 
@@ -468,7 +365,7 @@ class Rules {
       for (const std::string& slot : rule.slots) operands_->field(slot);
     for (const Words& words : program_.words)
       for (const std::string& column : program_.cells[words.cells].columns) operands_->field(column);
-    if (program_.fields.size() > kMostFields) fail("grammar.too_large", syntax_.rules[0].place);
+    if (program_.fields.size() > kMostFields) problems_.fail("grammar.too_large", syntax_.rules[0].place);
     for (Rule& rule : program_.rules) {
       rule.slot_of.assign(program_.fields.size(), -1);
       for (const auto& [name, field] : program_.fields)
@@ -485,43 +382,15 @@ class Rules {
 
   const GrammarSyntax& syntax_;
   Program& program_;
-  std::vector<Error>& errors_;
+  Problems problems_;
   const Analysis* analysis_ = nullptr;
   Operands* operands_ = nullptr;
   Pieces* pieces_ = nullptr;
+  CandidateLists* candidates_ = nullptr;
   std::vector<std::size_t> n_variables_;  // [rule]: slots that are no mere labels
-  std::size_t n_indexed_ = 0;
 };
 
 }  // namespace
-
-std::optional<std::size_t> Rule::find_slot(std::string_view slot) const {
-  const auto found = std::find(slots.begin(), slots.end(), slot);
-  if (found == slots.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - slots.begin());
-}
-
-bool holds(const Program& program, Condition::Kind kind, Symbol left, Symbol right) {
-  const auto has = [&](Symbol list, Symbol member) {
-    const std::span<const Symbol> members = program.symbols.members(list);
-    return std::find(members.begin(), members.end(), member) != members.end();
-  };
-  switch (kind) {
-    case Condition::Kind::equal:
-      return left == right && left != kAbsent;
-    case Condition::Kind::differs:
-      return left != right;
-    case Condition::Kind::has:
-      return has(left, right);
-    case Condition::Kind::in:
-      return has(right, left);
-    case Condition::Kind::present:
-      return left != kAbsent;
-    case Condition::Kind::absent:
-      break;
-  }
-  return left == kAbsent;
-}
 
 void compile_rules(const GrammarSyntax& syntax, Program& program, std::vector<Error>& errors) {
   Rules(syntax, program, errors).compile();
