@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace headscope::core::grammar {
@@ -30,13 +31,11 @@ class Rules {
     if (!problems_.is_empty()) return;
     for (std::size_t rule = 0; rule < program_.rules.size(); ++rule) declare_slots(rule);
     if (!problems_.is_empty()) return;
-    std::optional<Analysis> analysis;
-    problems_.collect([&] { analysis.emplace(syntax_, program_); });
-    if (!analysis) return;
-    Operands operands(syntax_, program_, *analysis);
-    Pieces pieces(program_, *analysis, operands);
-    CandidateLists candidates(program_, *analysis, operands, problems_);
-    analysis_ = &*analysis, operands_ = &operands, pieces_ = &pieces, candidates_ = &candidates;
+    problems_.collect([&] { analysis_.emplace(syntax_, program_); });
+    if (!analysis_) return;
+    operands_.emplace(syntax_, program_, *analysis_);
+    pieces_.emplace(program_, *analysis_, *operands_);
+    candidates_.emplace(program_, *analysis_, *operands_, problems_);
     if (program_.languages.size() == 2)
       program_.relations.push_back({"alignment", TextSide::target, TextSide::source});
     for (std::size_t rule = 0; rule < program_.rules.size(); ++rule) compile_rule(rule);
@@ -45,7 +44,7 @@ class Rules {
     check_languages();
     check_ends();
     if (!problems_.is_empty()) return;
-    pieces.make_vocabularies();
+    pieces_->make_vocabularies();
     problems_.collect([&] { number_fields(); });
     for (std::size_t symbol = 0; symbol < program_.symbols.size(); ++symbol)
       program_.hashes.push_back(fnv1a(program_.symbols.text(static_cast<Symbol>(symbol))));
@@ -183,7 +182,7 @@ class Rules {
     return step;
   }
 
-  Step compile_call(const Statement& statement, std::size_t target) const {
+  Step compile_call(const Statement& statement, std::size_t target) {
     Step step;
     step.kind = Step::Kind::rule;
     step.target = target;
@@ -383,10 +382,10 @@ class Rules {
   const GrammarSyntax& syntax_;
   Program& program_;
   Problems problems_;
-  const Analysis* analysis_ = nullptr;
-  Operands* operands_ = nullptr;
-  Pieces* pieces_ = nullptr;
-  CandidateLists* candidates_ = nullptr;
+  std::optional<Analysis> analysis_;
+  std::optional<Operands> operands_;
+  std::optional<Pieces> pieces_;
+  std::optional<CandidateLists> candidates_;
   std::vector<std::size_t> n_variables_;  // [rule]: slots that are no mere labels
 };
 
