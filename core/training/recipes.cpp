@@ -29,7 +29,7 @@ Recipe find_recipe(const Task& task) {
   const std::string& name = task.config().name;
   const bool is_full = task.config().size == TaskSize::full;
   if (name == "look-ups") return {.d_model = 48, .n_steps = 400};
-  if (name == "copying") return {.n_layers = 2, .n_steps = 600, .rate = 1e-2, .embedding_deviation = 1};
+  if (name == "copying") return {.n_layers = 2, .n_steps = 600, .rate = 7e-3, .embedding_deviation = 1};
   if (name == "translation")
     return is_full ? Recipe{.d_model = 64,
                             .n_layers = 2,
