@@ -274,7 +274,7 @@ Result<void> Trainer::apply(const Change& change, Settings& settings) const {
   // the engine itself is made with the next step: here, whether it can be
   if (needs_room)
     if (const Result<std::unique_ptr<Engine>> engine = build_engine(changed); !engine) return engine.error();
-  settings = std::move(changed);
+  settings = changed;
   return {};
 }
 
