@@ -122,7 +122,8 @@ template <class T, std::size_t kRows, std::size_t kVectors>
   }
   PlaceWalker coming = rows;  // the result's lines, on their way into the cache while the sums are made
   for (std::size_t r = 0; r < kRows; ++r, coming.next())
-    for (std::size_t v = 0; v < kVectors; ++v) __builtin_prefetch(result + coming.place() + columns.offset(v), 1);
+    for (std::size_t v = 0; v < kVectors; ++v)
+      __builtin_prefetch(result + coming.place() + columns.offset(v), 1);
   const Steps steps = factors.steps;
   const std::int64_t row_stride = factors.row_stride, panel_stride = factors.panel_stride;
   const T* panel = factors.panel;

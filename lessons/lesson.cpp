@@ -16,7 +16,6 @@
 namespace headscope::lessons {
 namespace {
 
-
 /// Reads a block's TOML, or reports its syntax error.
 std::optional<TomlNode> parse_block(const FencedBlock& block, const std::string& file, Problems& problems) {
   std::variant<TomlNode, TomlSyntaxError> parsed = parse_toml(block.text, block.line + 1);

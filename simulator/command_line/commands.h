@@ -94,7 +94,7 @@ struct StepsCommand {
 struct TrainCommand {
   std::filesystem::path out;
   bool resumes = false;
-  bool replaces = false;  // a run that is there already
+  bool replaces = false;                     // a run that is there already
   std::optional<std::int64_t> back_to = {};  // a past step; what came after it is forgotten
   TrainChoices choices = {};
   std::vector<core::Event> events = {};  // changes at later steps

@@ -204,7 +204,8 @@ TEST_CASE("an evaluation that is not finite is kept like any other", "[core][run
   const std::vector<std::int32_t> row = run->trainer().batch_at(1)->source[0];
   std::int64_t capital = run->config().model.vocab_size - 1;
   while (std::ranges::find(row, static_cast<std::int32_t>(capital)) != row.end()) --capital;
-  REQUIRE(run->change(SetParameter{.tensor = "decoder.token_embedding", .cell = {capital, 0}, .value = 3e38}));
+  REQUIRE(
+      run->change(SetParameter{.tensor = "decoder.token_embedding", .cell = {capital, 0}, .value = 3e38}));
   REQUIRE(run->run_step());
   REQUIRE(run->evaluation());
   REQUIRE_FALSE(std::isfinite(run->evaluation()->loss));
