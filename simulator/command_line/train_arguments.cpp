@@ -114,7 +114,6 @@ std::optional<std::string> beginning_option(const Typed& typed) {
       {"--task", &typed.task},
       {"--from", &typed.from},
       {"--data", &typed.data},
-      {"--held-out", &typed.held_out},
       {"--out", &typed.out},
       {"--size", &typed.size},
       {"--optimiser", &typed.optimiser},
@@ -200,7 +199,6 @@ core::Result<Command> train_command(const Typed& typed) {
     command.data.task = *std::move(task);
   }
   if (typed.data) command.data.file = *typed.data;
-  if (typed.held_out) command.data.held_out = *typed.held_out;
   command.data.is_full_batch = typed.full_batch;
   if (typed.from) command.from = *typed.from;
   reader.whole<int>("--threads", typed.threads, 1, kMostThreads, command.n_threads);

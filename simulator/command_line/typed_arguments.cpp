@@ -95,8 +95,7 @@ std::optional<std::string> find_empty(const Typed& typed) {
       {"--model", &typed.model},   {"--batch", &typed.batch},   {"--out", &typed.out},
       {"--tensor", &typed.tensor}, {"--cell", &typed.cell},     {"--lesson", &typed.lesson},
       {"--from", &typed.from},     {"--data", &typed.data},     {"--config", &typed.config},
-      {"--task", &typed.task},     {"--resume", &typed.resume}, {"--held-out", &typed.held_out},
-      {"RUN", &typed.run}};
+      {"--task", &typed.task},     {"--resume", &typed.resume}, {"RUN", &typed.run}};
   for (const auto& [option, value] : names)
     if (*value && (*value)->empty()) return option;
   const std::pair<const char*, const std::vector<std::string>*> lists[] = {

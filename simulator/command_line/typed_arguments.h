@@ -21,8 +21,7 @@ struct Typed {
   OptionalText optimiser, lr, weight_decay, clip, momentum, schedule, warm_up;
   OptionalText from, data, steps, dropout, label_smoothing, seed, threads, seconds;
   OptionalText head_noise, config, embedding_deviation;
-  OptionalText task, held_out, resume, back_to, batch_size, evaluate_every, held_out_size, target_score,
-      plateau;
+  OptionalText task, resume, back_to, batch_size, evaluate_every, held_out_size, target_score, plateau;
   OptionalText d_model, heads, layers, d_ff, count, run, compare, beam, length_penalty;
   std::vector<std::string> setting, change;
   std::vector<std::string> files;
