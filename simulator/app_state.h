@@ -15,10 +15,11 @@
 
 namespace headscope::simulator {
 
-/// A cell and the tensor that it belongs to.
+/// A cell, the tensor that it belongs to, and which of its numbers is meant.
 struct CellAddress {
   core::TensorId tensor;
   core::Cell cell;
+  core::Quantity quantity = core::Quantity::value;
   auto operator<=>(const CellAddress&) const = default;
 };
 
