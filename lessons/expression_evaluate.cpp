@@ -180,7 +180,7 @@ core::TensorId Evaluator::tensor(const ExpressionNode& node) const {
 Selection Evaluator::select(const ExpressionNode& node) const {
   const core::TensorId id = tensor(node);
   const core::ShapeSpec& spec = scope_.session.graph().spec(id).shape;
-  const core::Trace<float> trace = scope_.session.trace();
+  const core::Trace<float> trace = scope_.session.forward_trace();
   const core::Shape& shape = trace.shape(id);
   std::vector<int> sides;  // those that an index may name
   std::string expected;
@@ -237,7 +237,7 @@ std::int64_t Evaluator::index_along(int index, Axis axis, std::int64_t size,
 }
 
 Value Evaluator::read(const Selection& selection) const {
-  const core::Trace<float> trace = scope_.session.trace();
+  const core::Trace<float> trace = scope_.session.forward_trace();
   const core::TensorSpec& spec = scope_.session.graph().spec(selection.tensor);
   const core::Shape& shape = trace.shape(selection.tensor);
   Array array;

@@ -69,7 +69,7 @@ std::optional<Indices> cell_sides(const Question& question, const Scope& scope) 
   const auto tensor = find_tensor(scope.session.graph(), question.tensor.text, scope.inside);
   if (!tensor) return std::nullopt;
   const core::ShapeSpec& spec = scope.session.graph().spec(*tensor).shape;
-  const core::Trace<float> trace = scope.session.trace();
+  const core::Trace<float> trace = scope.session.forward_trace();
   Indices sides;
   for (int side = 0; side < spec.rank(); ++side)
     if (spec[side].axis != core::Axis::batch && spec[side].axis != core::Axis::head)

@@ -81,7 +81,9 @@ TEST_CASE("a refused edit leaves sentence, edits and every number as they were",
     CHECK(numbers(session) == before);
     return set.error().key;
   };
-  CHECK(refused("w7 w8", {{{scores, {0, 0, 0, 0}}, 1}}) == "edit.activation");
+  CHECK(refused("w7 w8", {{{scores, {0, 0, 2, 0}}, 1}}) == "edit.no_such_cell");
+  CHECK(refused("w7 w8", {{{find(session, "probabilities"), {0, 0, 0}}, 1}}) == "edit.computed");
+  CHECK(refused("w7 w8", {{{find(session, "loss"), {0}}, 1}}) == "edit.computed");
   CHECK(refused("w7 w8", {{{queries, {0, 1, 2}}, 2}, {{ids, {0, 0}}, 11}}) == "edit.range");
   CHECK(refused("w7 w8", {{{queries, {9, 0, 0}}, 2}}) == "edit.no_such_cell");
   CHECK(refused("w7 w8", {{{queries, {0, 0, 0}}, std::numeric_limits<double>::infinity()}}) ==

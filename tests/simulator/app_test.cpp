@@ -224,17 +224,18 @@ TEST_CASE("a learned number is edited by double click and typing; what follows c
   CHECK(query() == before);
 }
 
-TEST_CASE("a computed number cannot be set, and the explainer says what can", "[simulator][app]") {
+TEST_CASE("a number that only its logits can change is not set, and the explainer says so",
+          "[simulator][app]") {
   AppOnNull app("2");
   app.settle();
-  app.app.apply(LockCell{{attention(app, "scores"), {0, 0, 3, 2}}});
+  app.app.apply(LockCell{{*app.state().session.graph().find("probabilities"), {0, 3, 2}}});
   app.settle();
   app.type("e");
   REQUIRE(app.state().message);
-  CHECK(app.state().message->key == "edit.activation");
+  CHECK(app.state().message->key == "edit.computed");
   CHECK(app.state().session.edits().empty());
   const bool is_said = std::ranges::any_of(app.record.entries, [](const TextEntry& entry) {
-    return entry.text.find("computed") != std::string::npos;
+    return entry.text.find("logits") != std::string::npos;
   });
   CHECK(is_said);
 }
