@@ -61,13 +61,37 @@ std::string pair_label(const core::Session& session, const SliceSide& side, std:
 }
 
 /// Whether a side counts the positions or the vocabulary of an encoder-decoder's target.
-bool is_of_target(const core::Session& session, core::TensorId tensor, int place) {
-  const core::TensorSpec& spec = session.graph().spec(tensor);
+bool is_of_target(const core::Graph& graph, core::TensorId tensor, int place) {
+  const core::TensorSpec& spec = graph.spec(tensor);
   const core::Side& side = spec.shape[place];
   if (side.axis == Axis::vocabulary)
-    return session.config().architecture == core::Architecture::encoder_decoder &&
-           !spec.name.starts_with("encoder.");
+    return graph.find("target.ids").has_value() && !spec.name.starts_with("encoder.");
   return side.extent == core::Extent::target();
+}
+
+/// The moments of a parameter, or what it and they were before the update.
+std::span<const float> of_update(const core::Trace<float>& trace, const Slice& slice) {
+  const core::UpdateView<float>& update = *trace.update();
+  const auto piece = [&](std::span<const float> all) {
+    return all.subspan(trace.workspace().plan().offset(slice.tensor),
+                       static_cast<std::size_t>(slice.shape.count()));
+  };
+  switch (slice.quantity) {
+    case core::Quantity::first_moment:
+      return piece(update.first);
+    case core::Quantity::second_moment:
+      return piece(update.second);
+    case core::Quantity::previous_value:
+      return piece(update.previous_value);
+    case core::Quantity::previous_first:
+      return piece(update.previous_first);
+    case core::Quantity::previous_second:
+      return piece(update.previous_second);
+    case core::Quantity::value:
+    case core::Quantity::gradient:
+      break;
+  }
+  return {};
 }
 
 /// "y 3" of a target's position, "v 5" of its vocabulary's token.
@@ -77,10 +101,20 @@ std::string target_label(Axis axis, std::int64_t index) {
 
 }  // namespace
 
-SliceSide whole_side(const core::Session& session, core::TensorId tensor, int place) {
-  SliceSide side{session.graph().spec(tensor).shape[place].axis, session.trace().shape(tensor)[place], place};
-  side.is_target = is_of_target(session, tensor, place);
+SliceSide whole_side(const core::Trace<float>& trace, core::TensorId tensor, int place) {
+  SliceSide side{trace.graph().spec(tensor).shape[place].axis, trace.shape(tensor)[place], place};
+  side.is_target = is_of_target(trace.graph(), tensor, place);
   return side;
+}
+
+SliceSide whole_side(const core::Session& session, core::TensorId tensor, int place) {
+  return whole_side(session.trace(), tensor, place);
+}
+
+SliceSide joined_side(const core::Trace<float>& trace, core::TensorId tensor, core::Axis axis, int outer,
+                      int inner) {
+  const core::Shape& shape = trace.shape(tensor);
+  return {axis, shape[outer] * shape[inner], outer, inner, shape[inner]};
 }
 
 core::Cell Slice::cell_at(std::int64_t row, std::int64_t column) const {
@@ -112,27 +146,26 @@ std::optional<Slice::Place> Slice::find(const core::Cell& cell) const {
   return place;
 }
 
-Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t head, Turn turn) {
-  const core::ShapeSpec& spec = session.graph().spec(tensor).shape;
+Slice slice_of(const core::Trace<float>& trace, core::TensorId tensor, std::int64_t head, Turn turn) {
+  const core::ShapeSpec& spec = trace.graph().spec(tensor).shape;
   Slice slice;
   slice.tensor = tensor;
-  slice.shape = session.trace().shape(tensor);
+  slice.shape = trace.shape(tensor);
   std::vector<int> shown;  // sides that are neither batch nor, beside two others, head
   for (int place = 0; place < spec.rank(); ++place) {
     slice.base.push_back(0);
     if (spec[place].axis != Axis::batch) shown.push_back(place);
   }
-  if (shown.size() == 3 && core::leaf(session.graph().spec(tensor).name) == "w_output") {
+  if (shown.size() == 3 && core::leaf(trace.graph().spec(tensor).name) == "w_output") {
     // [n_heads, d_head, d_model] meets the concatenated heads: head and channel run down the rows together
-    slice.rows = {Axis::concat, slice.shape[0] * slice.shape[1], 0, 1};
-    slice.columns = whole_side(session, tensor, 2);
+    slice.rows = joined_side(trace, tensor, Axis::concat, 0, 1);
+    slice.columns = whole_side(trace, tensor, 2);
   } else if (const int output = spec.find(Axis::output), label = spec.find(Axis::class_label);
              output >= 0 && label >= 0) {
     // the independent classifiers stand side by side, as the columns of one matrix
-    slice.columns = {Axis::output, slice.shape[output] * slice.shape[label], output, label,
-                     slice.shape[label]};
+    slice.columns = joined_side(trace, tensor, Axis::output, output, label);
     std::erase_if(shown, [&](int place) { return place == output || place == label; });
-    if (!shown.empty()) slice.rows = whole_side(session, tensor, shown[0]);
+    if (!shown.empty()) slice.rows = whole_side(trace, tensor, shown[0]);
   } else {
     const int head_place = spec.find(Axis::head);
     if (head_place >= 0 && shown.size() > 1) {
@@ -140,12 +173,42 @@ Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t
       slice.base[head_place] = head;
     }
     if (!shown.empty() && (shown.size() > 1 || spec[shown[0]].axis != Axis::query))
-      slice.columns = whole_side(session, tensor, shown.back());
+      slice.columns = whole_side(trace, tensor, shown.back());
     if (shown.size() > 1 || (shown.size() == 1 && spec[shown[0]].axis == Axis::query))
-      slice.rows = whole_side(session, tensor, shown[0]);
+      slice.rows = whole_side(trace, tensor, shown[0]);
   }
   if (turn == Turn::transposed) std::swap(slice.rows, slice.columns);
   return slice;
+}
+
+Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t head, Turn turn) {
+  return slice_of(session.trace(), tensor, head, turn);
+}
+
+SliceNumbers::SliceNumbers(const core::Trace<float>& trace, const Slice& slice) {
+  const core::Workspace<float>& workspace = trace.workspace();
+  if (trace.graph().spec(slice.tensor).element == core::Element::integer)
+    integers_ = workspace.integers(slice.tensor);
+  else if (slice.quantity == core::Quantity::value)
+    reals_ = workspace.values(slice.tensor);
+  else if (slice.quantity == core::Quantity::gradient)
+    reals_ =
+        workspace.has_gradient(slice.tensor) ? workspace.gradients(slice.tensor) : std::span<const float>();
+  else
+    reals_ = of_update(trace, slice);
+  if (slice.rows.size == 0 || slice.columns.size == 0) return;
+  // a cell's place is the sum of what its row and its column add to that of the first
+  const auto first = static_cast<std::size_t>(slice.shape.flat(slice.cell_at(0, 0)));
+  for (std::int64_t row = 0; row < slice.rows.size; ++row)
+    rows_.push_back(static_cast<std::size_t>(slice.shape.flat(slice.cell_at(row, 0))));
+  for (std::int64_t column = 0; column < slice.columns.size; ++column)
+    columns_.push_back(static_cast<std::size_t>(slice.shape.flat(slice.cell_at(0, column))) - first);
+}
+
+double SliceNumbers::at(std::int64_t row, std::int64_t column) const {
+  const std::size_t place = rows_[static_cast<std::size_t>(row)] + columns_[static_cast<std::size_t>(column)];
+  if (!integers_.empty()) return integers_[place];
+  return reals_.empty() ? 1.0 : static_cast<double>(reals_[place]);
 }
 
 std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index) {
@@ -178,7 +241,7 @@ std::string address_text(const core::Session& session, const CellAddress& addres
     if (axis == Axis::head && spec.rank() > 2) continue;
     if (!text.empty()) text += ", ";
     const bool is_word = (axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary) &&
-                         !is_of_target(session, address.tensor, place);
+                         !is_of_target(session.graph(), address.tensor, place);
     const bool is_open =
         !reached.indices[static_cast<std::size_t>(place)] && session.trace().shape(address.tensor)[place] > 1;
     text += is_open   ? ":"

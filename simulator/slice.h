@@ -6,9 +6,12 @@
 #include "core/session.h"
 #include "simulator/app_state.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace headscope::simulator {
 
@@ -30,6 +33,7 @@ struct Slice {
   SliceSide rows, columns;
   core::Cell base;  // the indices of the sides that are not shown
   core::Shape shape;
+  core::Quantity quantity = core::Quantity::value;  // which of each cell's numbers
 
   core::Cell cell_at(std::int64_t row, std::int64_t column) const;
   /// Row and column of a cell; nothing where it lies in another head or row of the batch, or past `size`.
@@ -41,11 +45,31 @@ struct Slice {
 };
 
 /// One side of a tensor as it is, whole.
+SliceSide whole_side(const core::Trace<float>& trace, core::TensorId tensor, int place);
 SliceSide whole_side(const core::Session& session, core::TensorId tensor, int place);
+/// Two sides as one, the inner one counting fastest.
+SliceSide joined_side(const core::Trace<float>& trace, core::TensorId tensor, core::Axis axis, int outer,
+                      int inner);
 
 /// The slice of a tensor at a head (where it has heads) and batch row 0.
+Slice slice_of(const core::Trace<float>& trace, core::TensorId tensor, std::int64_t head,
+               Turn turn = Turn::none);
 Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t head,
                Turn turn = Turn::none);
+
+/// The numbers of a slice, each a look-up or two: for matrices of thousands of cells, where finding each
+/// cell's place anew would take longer than drawing it. Holds while the trace's workspace does.
+class SliceNumbers {
+ public:
+  /// Precondition: the workspace or the update holds such numbers; `loss` itself has the gradient 1.
+  SliceNumbers(const core::Trace<float>& trace, const Slice& slice);
+  double at(std::int64_t row, std::int64_t column) const;
+
+ private:
+  std::vector<std::size_t> rows_, columns_;  // what each index adds to a cell's place
+  std::span<const float> reals_;
+  std::span<const std::int32_t> integers_;  // instead, of an integer tensor; neither: all are 1
+};
 
 /// What stands at a row or column: the word of a position, "c 2", a vocabulary's token, "h1c2". A target's
 /// positions are "y 0", its vocabulary's tokens "v 5": a session has no words for them.

@@ -8,8 +8,8 @@ namespace {
 
 class OperationPlanner {
  public:
-  OperationPlanner(const core::Session& session, std::int64_t head, StagePlan& plan)
-      : session_(session), head_(head), plan_(plan) {}
+  OperationPlanner(const core::Trace<float>& trace, std::int64_t head, StagePlan& plan)
+      : trace_(trace), head_(head), plan_(plan) {}
 
   // left · upper = result
   void operator()(const core::ProjectHeads& op) {
@@ -40,10 +40,10 @@ class OperationPlanner {
   void operator()(const core::DropoutMask& op) { line({op.output}, {}); }
   void operator()(const core::ApplyDropout& op) { line({op.input, op.mask, op.output}, {"×", "="}); }
   void operator()(const core::ConcatHeads& op) {
-    for (std::int64_t head = 0; head < session_.config().n_heads; ++head)
+    for (std::int64_t head = 0; head < trace_.shape(op.input)[1]; ++head)
       plan_.items.push_back(
-          {slice_of(session_, op.input, head), StageRole::left, head > 0 ? "|" : "", Turn::none});
-    plan_.items.push_back({slice_of(session_, op.output, head_), StageRole::result, "=", Turn::none});
+          {slice_of(trace_, op.input, head), StageRole::left, head > 0 ? "|" : "", Turn::none});
+    plan_.items.push_back({slice_of(trace_, op.output, head_), StageRole::result, "=", Turn::none});
   }
   void operator()(const core::Add& op) { line({op.left, op.right, op.output}, {"+", "="}); }
   void operator()(const core::RowMean& op) { line({op.input, op.output}, {"→"}); }
@@ -67,22 +67,21 @@ class OperationPlanner {
   void product(core::TensorId left, core::TensorId upper, Turn turn, core::TensorId result,
                std::optional<core::TensorId> addend) {
     plan_.shape = StageShape::product;
-    plan_.items.push_back({slice_of(session_, left, head_), StageRole::left, "", Turn::none});
-    plan_.items.push_back({slice_of(session_, upper, head_, turn), StageRole::upper, "", turn});
-    if (addend)
-      plan_.items.push_back({slice_of(session_, *addend, head_), StageRole::addend, "", Turn::none});
-    plan_.items.push_back({slice_of(session_, result, head_), StageRole::result, "", Turn::none});
+    plan_.items.push_back({slice_of(trace_, left, head_), StageRole::left, "", Turn::none});
+    plan_.items.push_back({slice_of(trace_, upper, head_, turn), StageRole::upper, "", turn});
+    if (addend) plan_.items.push_back({slice_of(trace_, *addend, head_), StageRole::addend, "", Turn::none});
+    plan_.items.push_back({slice_of(trace_, result, head_), StageRole::result, "", Turn::none});
   }
 
   void line(const std::vector<core::TensorId>& tensors, const std::vector<std::string>& signs) {
     for (std::size_t at = 0; at < tensors.size(); ++at) {
       const StageRole role = at + 1 == tensors.size() ? StageRole::result : StageRole::left;
       plan_.items.push_back(
-          {slice_of(session_, tensors[at], head_), role, at > 0 ? signs[at - 1] : "", Turn::none});
+          {slice_of(trace_, tensors[at], head_), role, at > 0 ? signs[at - 1] : "", Turn::none});
     }
   }
 
-  const core::Session& session_;
+  const core::Trace<float>& trace_;
   std::int64_t head_;
   StagePlan& plan_;
 };
@@ -145,16 +144,21 @@ StagePlan plan_followed(const AppState& state, const CellAddress& lit, std::int6
 
 bool is_on(const StagePlan& plan, const CellAddress& address) {
   return std::ranges::any_of(plan.items, [&](const StageItem& item) {
-    return item.slice.tensor == address.tensor && item.slice.find(address.cell).has_value();
+    return has_cells(item) && item.slice.tensor == address.tensor &&
+           item.slice.quantity == address.quantity && item.slice.find(address.cell).has_value();
   });
 }
 
-StagePlan plan_operation(const core::Session& session, std::size_t operation, std::int64_t head) {
+StagePlan plan_operation(const core::Trace<float>& trace, std::size_t operation, std::int64_t head) {
   StagePlan plan;
   plan.operation = operation;
   plan.head = head;
-  std::visit(OperationPlanner(session, head, plan), session.graph().operations()[operation]);
+  std::visit(OperationPlanner(trace, head, plan), trace.graph().operations()[operation]);
   return plan;
+}
+
+StagePlan plan_operation(const core::Session& session, std::size_t operation, std::int64_t head) {
+  return plan_operation(session.trace(), operation, head);
 }
 
 StagePlan plan_stage(const AppState& state, const lessons::StepView& step) {
