@@ -1,6 +1,7 @@
 // Holds a lesson against its own model and sentence: every name, word, expression, question and goal.
 #include "lessons/check.h"
 
+#include "core/graph_paths.h"
 #include "lessons/lesson_blocks.h"
 #include "lessons/lesson_scope.h"
 #include "lessons/question_rules.h"
@@ -76,8 +77,7 @@ bool Checker::check_scope() {
   const bool is_known = std::any_of(names.begin(), names.end(),
                                     [&](const auto& name) { return name.first.starts_with(prefix); });
   if (is_known) return true;
-  std::string closest = closest_tensor(session_.graph(), prefix + "scores", "");
-  closest.resize(std::min(closest.rfind('.'), closest.size()));
+  const std::string closest(core::owner(closest_tensor(session_.graph(), prefix + "scores", "")));
   add(lesson_.inside_line, 1, "lesson.unknown_scope", {{"name", lesson_.inside}, {"closest", closest}});
   return false;
 }

@@ -1,6 +1,8 @@
 // What names in expressions stand for: tensors, seen from a scope outwards, and words of a sentence. And how
 // values read.
 #include "lessons/expression.h"
+
+#include "core/graph_paths.h"
 #include "lessons/number_format.h"
 
 #include <algorithm>
@@ -65,12 +67,8 @@ std::string whole_text(std::int64_t value) {
 
 std::optional<core::TensorId> find_tensor(const core::Graph& graph, std::string_view name,
                                           std::string_view inside) {
-  std::string scope(inside);
-  while (!scope.empty()) {
-    if (const auto found = graph.find(scope + "." + std::string(name))) return found;
-    const std::size_t dot = scope.rfind('.');
-    scope.resize(dot == std::string::npos ? 0 : dot);
-  }
+  for (std::string_view scope = inside; !scope.empty(); scope = core::owner(scope))
+    if (const auto found = graph.find(std::string(scope) + "." + std::string(name))) return found;
   return graph.find(name);
 }
 

@@ -1,5 +1,6 @@
 #include "simulator/words.h"
 
+#include "core/graph_paths.h"
 #include "simulator/tensor_facts.h"
 
 #include <algorithm>
@@ -9,12 +10,6 @@ namespace headscope::simulator {
 namespace {
 
 using core::Axis;
-
-/// What stands before the last part of a name: "decoder.block0.norm1" of "decoder.block0.norm1.mean".
-std::string_view owner_of(std::string_view name) {
-  const std::string_view last = core::leaf(name);
-  return name.substr(0, name.size() - std::min(name.size(), last.size() + 1));
-}
 
 /// "dropped" of "dropped2".
 std::string_view without_number(std::string_view name) {
@@ -156,7 +151,7 @@ core::Result<Words> Words::load(const std::filesystem::path& assets, const std::
 }
 
 std::string text_key(const core::TensorSpec& spec) {
-  const std::string_view name = core::leaf(spec.name), owner = core::leaf(owner_of(spec.name));
+  const std::string_view name = core::leaf(spec.name), owner = core::leaf(core::owner(spec.name));
   if (name == "output") {
     if (owner.ends_with("attention")) return "attention_output";
     if (owner == "feed_forward") return "feed_forward_output";

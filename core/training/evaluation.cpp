@@ -2,6 +2,7 @@
 
 #include "core/execute.h"
 #include "core/formats/token_batch.h"
+#include "core/graph_paths.h"
 
 #include <algorithm>
 #include <cassert>
@@ -10,7 +11,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 namespace headscope::core {
 
@@ -19,20 +19,16 @@ namespace {
 constexpr std::int64_t kChunk = 64;  // rows that run at once: bounds the workspace
 
 /// The attentions that can show a relation, by their weights.
-std::vector<TensorId> find_attentions(const Graph& graph, const ModelConfig& config,
-                                      const Relation& relation) {
+std::vector<TensorId> attentions_for(const Graph& graph, const ModelConfig& config,
+                                     const Relation& relation) {
   const bool is_pair = config.architecture == Architecture::encoder_decoder;
   std::vector<TensorId> found;
-  for (const Operation& operation : graph.operations()) {
-    const auto* scores = std::get_if<Scores>(&operation);
-    if (!scores) continue;
-    std::string name = graph.spec(scores->output).name;
-    name.resize(name.rfind('.'));
-    const bool is_cross = name.ends_with("cross_attention");
-    const bool is_target = is_pair && name.starts_with("decoder.");
+  for (const AttentionTensors& attention : find_attentions(graph)) {
+    const bool is_cross = attention.path.ends_with("cross_attention");
+    const bool is_target = is_pair && attention.path.starts_with("decoder.");
     const TextSide query = is_target ? TextSide::target : TextSide::source;
     const TextSide key = is_target && !is_cross ? TextSide::target : TextSide::source;
-    if (relation.query == query && relation.key == key) found.push_back(*graph.find(name + ".weights"));
+    if (relation.query == query && relation.key == key) found.push_back(attention.weights);
   }
   return found;
 }
@@ -132,7 +128,7 @@ class Masses {
   Masses(const Graph& graph, const ModelConfig& config, const std::vector<Relation>& relations)
       : n_queries_(relations.size()) {
     for (std::size_t index = 0; index < relations.size(); ++index)
-      for (const TensorId weights : find_attentions(graph, config, relations[index]))
+      for (const TensorId weights : attentions_for(graph, config, relations[index]))
         masses_.push_back({.relation = static_cast<std::int32_t>(index),
                            .weights = weights,
                            .heads = std::vector<double>(static_cast<std::size_t>(config.n_heads))});

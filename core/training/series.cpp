@@ -1,5 +1,6 @@
 // A run's series as CSV, and back.
 #include "core/formats/json.h"
+#include "core/graph_paths.h"
 #include "core/training/run.h"
 
 #include <algorithm>
@@ -19,8 +20,7 @@ std::string header_of(const Run& run) {
   if (!run.evaluator()) return text;
   text += ",held_out_loss,held_out_score";
   for (const RelationMass& mass : run.evaluation_form().masses) {
-    std::string attention = run.evaluator()->graph().spec(mass.weights).name;
-    attention.resize(attention.rfind('.'));
+    const std::string_view attention = owner(run.evaluator()->graph().spec(mass.weights).name);
     const std::string& relation =
         run.trainer().task()->relations()[static_cast<std::size_t>(mass.relation)].name;
     for (std::size_t head = 0; head < mass.heads.size(); ++head)

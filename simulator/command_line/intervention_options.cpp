@@ -2,6 +2,7 @@
 
 #include "core/execute.h"
 #include "core/formats/token_batch.h"
+#include "core/graph_paths.h"
 #include "core/head_means.h"
 #include "simulator/command_line/cell_argument.h"
 #include "simulator/command_line/model_run.h"
@@ -24,30 +25,6 @@
 namespace headscope::simulator {
 namespace {
 
-/// The tensors of one attention that interventions take hold of.
-struct Attention {
-  std::string name;
-  core::TensorId scores, weights, head_output;
-  std::int64_t n_heads = 0;
-};
-
-std::vector<Attention> find_attentions(const core::Graph& graph) {
-  std::vector<Attention> attentions;
-  for (const core::Operation& operation : graph.operations()) {
-    const auto* scores = std::get_if<core::Scores>(&operation);
-    if (!scores) continue;
-    std::string name = graph.spec(scores->output).name;
-    name.resize(name.rfind('.'));
-    const std::optional<core::TensorId> weights = graph.find(name + ".weights"),
-                                        head_output = graph.find(name + ".head_output");
-    if (!weights || !head_output) continue;
-    const core::ShapeSpec& shape = graph.spec(scores->output).shape;
-    const std::int64_t n_heads = shape[shape.find(core::Axis::head)].extent.size;
-    attentions.push_back({std::move(name), scores->output, *weights, *head_output, n_heads});
-  }
-  return attentions;
-}
-
 core::Error wrong_form(std::string option, std::string given, std::string form) {
   return {.key = "intervention.form",
           .where = "",
@@ -60,7 +37,11 @@ class Intervener {
   /// no mean can be taken.
   Intervener(core::Graph& graph, const core::Sizes& sizes, const core::StoredModel* model = nullptr,
              const core::FedBatch* batch = nullptr)
-      : graph_(graph), sizes_(sizes), model_(model), batch_(batch), attentions_(find_attentions(graph)) {}
+      : graph_(graph),
+        sizes_(sizes),
+        model_(model),
+        batch_(batch),
+        attentions_(core::find_attentions(graph)) {}
 
   /// Activations that stay as they are with nothing changed by hand, to the bits of T. Before set_switches().
   template <class T>
@@ -169,7 +150,7 @@ class Intervener {
     if (!switches.leaves_scale && !has_scale) return no_effect("--no-scale");
     if (switches.leaks_future && !has_future) return no_effect("--leak-future");
     const core::Graph original = graph_;
-    for (const Attention& attention : attentions_)
+    for (const core::AttentionTensors& attention : attentions_)
       core::set_switches(graph_, attention.scores, original, switches);
     return {};
   }
@@ -178,7 +159,7 @@ class Intervener {
 
  private:
   struct Place {
-    const Attention* attention = nullptr;
+    const core::AttentionTensors* attention = nullptr;
     std::optional<std::int64_t> head;
   };
 
@@ -214,7 +195,7 @@ class Intervener {
   }
 
   bool is_of_attention(core::TensorId scores) const {
-    for (const Attention& attention : attentions_)
+    for (const core::AttentionTensors& attention : attentions_)
       if (attention.scores == scores) return true;
     return false;
   }
@@ -225,9 +206,9 @@ class Intervener {
     const std::string name = given.substr(0, colon);
     Place place;
     std::string known;
-    for (const Attention& attention : attentions_) {
-      if (attention.name == name) place.attention = &attention;
-      known.append(known.empty() ? "" : ", ").append(attention.name);
+    for (const core::AttentionTensors& attention : attentions_) {
+      if (attention.path == name) place.attention = &attention;
+      known.append(known.empty() ? "" : ", ").append(attention.path);
     }
     if (!place.attention)
       return core::Error{
@@ -257,7 +238,7 @@ class Intervener {
   core::Sizes sizes_;
   const core::StoredModel* model_;
   const core::FedBatch* batch_;
-  std::vector<Attention> attentions_;
+  std::vector<core::AttentionTensors> attentions_;
   core::Interventions made_;
 };
 

@@ -1,5 +1,7 @@
 #include "simulator/command_line/train_report.h"
 
+#include "core/graph_paths.h"
+
 #include "simulator/terminal/text_layout.h"
 
 #include <sys/ioctl.h>
@@ -175,8 +177,7 @@ std::string mass_table(const core::Run& run, const lessons::TextCatalog& text) {
   std::vector<Line> lines;
   std::size_t relation_width = 0, attention_width = 0;
   for (const core::RelationMass& mass : evaluation->masses) {
-    std::string attention = run.evaluator()->graph().spec(mass.weights).name;
-    attention.resize(attention.rfind('.'));
+    const std::string attention(core::owner(run.evaluator()->graph().spec(mass.weights).name));
     lines.push_back({task->relations()[static_cast<std::size_t>(mass.relation)].name, attention, mass.heads});
     relation_width = std::max(relation_width, lines.back().relation.size());
     attention_width = std::max(attention_width, attention.size());

@@ -1,5 +1,6 @@
 // What each head alone adds to its attention's output, on request.
 #include "core/explain.h"
+#include "core/graph_paths.h"
 
 #include "tests/core/operation_bench.h"
 #include "tests/core/stepped_model.h"
@@ -42,7 +43,7 @@ TEMPLATE_TEST_CASE("the heads' contributions and the bias sum to the attention's
       if (!contribution.ends_with(".head_contribution")) continue;
       ++n_attentions;
       INFO(contribution);
-      const std::string attention = contribution.substr(0, contribution.rfind('.'));
+      const std::string attention(owner(contribution));
       const TensorId output = model.id(attention + ".output");
       const auto bias = model.graph.find(attention + ".b_output");
       const Shape &of_heads = model.workspace.shape({index}), &shape = model.workspace.shape(output);

@@ -7,6 +7,7 @@
 #include "core/formats/safetensors.h"
 #include "core/formats/token_batch.h"
 #include "core/formats/trace_file.h"
+#include "core/graph_paths.h"
 #include "core/steps.h"
 #include "core/training/train_step.h"
 #include "tests/core/temporary_folder.h"
@@ -92,8 +93,7 @@ std::string summed_by(const std::string& name) {
   if (name == "grad.unembedding.bias" || name == "grad.classifier.bias" || name == "grad.span.bias" ||
       name == "grad.outputs.bias")
     return "grad.logits";
-  const std::size_t dot = name.rfind('.');
-  std::string owner = name.substr(0, dot);
+  std::string owner(core::owner(name));
   const std::string_view last = leaf(name);
   if (owner.ends_with(".final_norm")) owner.resize(owner.size() - std::string_view(".final_norm").size());
   if (last == "b_query") return owner + ".queries";
