@@ -1,6 +1,7 @@
 #include "core/formats/run_file.h"
 
 #include "core/formats/json_members.h"
+#include "core/formats/settings_json.h"
 
 #include <array>
 #include <limits>
@@ -18,10 +19,6 @@ constexpr std::string_view kFormat = "headscope-run";
 constexpr std::int64_t kVersion = 1;
 constexpr std::int64_t kMostSteps = 1'000'000'000'000'000;
 
-constexpr std::array<std::string_view, 2> kOptimisers = {"adamw", "sgd"};
-constexpr std::array<std::string_view, 3> kSchedules = {"constant", "cosine", "linear"};
-constexpr std::array<std::string_view, 2> kSizes = {"pocket", "full"};
-
 /// What an event sets, in the order of Change's alternatives.
 enum class Kind : std::uint8_t { rate, weight_decay, dropout, batch_size, parameter };
 constexpr std::array<std::string_view, 5> kKinds = {"rate", "weight_decay", "dropout", "batch_size",
@@ -29,18 +26,6 @@ constexpr std::array<std::string_view, 5> kKinds = {"rate", "weight_decay", "dro
 
 }  // namespace
 
-template <>
-constexpr std::span<const std::string_view> spellings<OptimiserKind>() {
-  return kOptimisers;
-}
-template <>
-constexpr std::span<const std::string_view> spellings<Schedule>() {
-  return kSchedules;
-}
-template <>
-constexpr std::span<const std::string_view> spellings<TaskSize>() {
-  return kSizes;
-}
 template <>
 constexpr std::span<const std::string_view> spellings<Kind>() {
   return kKinds;
@@ -71,37 +56,10 @@ void read_path(JsonMembers& members, std::string_view key, std::optional<std::fi
 }
 
 void read_data(JsonMembers& members, DataConfig& data) {
-  members.read_object("task", [&data](JsonMembers& task) {
-    data.task.emplace();
-    task.read_required("name", data.task->name);
-    task.read("size", data.task->size);
-    task.read_object("settings", [&data](JsonMembers& settings) {
-      for (const JsonMember& member : settings.object()) {
-        std::string value;
-        settings.read(member.name, value);
-        data.task->settings.emplace_back(member.name, std::move(value));
-      }
-    });
-  });
+  members.read_object("task", [&data](JsonMembers& task) { read_task(task, data.task.emplace()); });
   read_path(members, "data", data.file);
   read_path(members, "held_out", data.held_out);
   members.read("full_batch", data.is_full_batch);
-}
-
-void read_optimiser(JsonMembers& members, OptimiserConfig& optimiser) {
-  members.read_required("optimiser", optimiser.kind);
-  members.read_required("lr", optimiser.rate);
-  members.read("beta1", optimiser.beta1);
-  members.read("beta2", optimiser.beta2);
-  members.read("epsilon", optimiser.epsilon);
-  members.read("momentum", optimiser.momentum);
-  members.read("weight_decay", optimiser.weight_decay);
-  members.read("clip", optimiser.clip_norm);
-  members.read("schedule", optimiser.schedule);
-  members.read("warm_up", optimiser.warm_up);
-  members.read("total_steps", optimiser.total_steps);
-  members.read("final_share", optimiser.final_share);
-  members.read("decay_from", optimiser.decay_from);
 }
 
 Change read_change(JsonMembers& members) {
@@ -183,14 +141,6 @@ std::string unsigned_text(std::uint64_t number) {
   return number <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} ? digits : '"' + digits + '"';
 }
 
-std::string task_json(const TaskConfig& task) {
-  JsonObject settings;
-  for (const auto& [key, value] : task.settings) settings.push_back({key, Json{value}});
-  return format_json(Json{JsonObject{{"name", Json{task.name}},
-                                     {"size", Json{std::string(spelling(task.size))}},
-                                     {"settings", Json{std::move(settings)}}}});
-}
-
 std::string event_json(const Event& event) {
   std::string text = "{\"step\": " + std::to_string(event.step) + ", \"set\": \"" +
                      std::string(kKinds[event.change.index()]) + "\"";
@@ -232,11 +182,10 @@ Result<RunFile> parse_run_file(const std::string& text, const ModelConfig& model
 
 std::string format_run_file(const RunFile& file) {
   const RunConfig& config = file.config;
-  const OptimiserConfig& optimiser = config.optimiser;
   JsonLines lines;
   lines.add_text("format", kFormat);
   lines.add_integer("version", kVersion);
-  if (config.data.task) lines.add("task", task_json(*config.data.task));
+  if (config.data.task) lines.add("task", format_json(Json{task_json(*config.data.task)}));
   if (config.data.file) lines.add_text("data", config.data.file->string());
   if (config.data.held_out) lines.add_text("held_out", config.data.held_out->string());
   lines.add_boolean("full_batch", config.data.is_full_batch);
@@ -253,19 +202,11 @@ std::string format_run_file(const RunFile& file) {
   lines.add_integer("batch_size", config.batch_size);
   lines.add_integer("evaluate_every", config.evaluate_every);
   lines.add_integer("n_held_out", config.n_held_out);
-  lines.add_text("optimiser", spelling(optimiser.kind));
-  lines.add_number("lr", optimiser.rate);
-  lines.add_number("beta1", optimiser.beta1);
-  lines.add_number("beta2", optimiser.beta2);
-  lines.add_number("epsilon", optimiser.epsilon);
-  lines.add_number("momentum", optimiser.momentum);
-  lines.add_number("weight_decay", optimiser.weight_decay);
-  lines.add_number("clip", optimiser.clip_norm);
-  lines.add_text("schedule", spelling(optimiser.schedule));
-  lines.add_integer("warm_up", optimiser.warm_up);
-  lines.add_integer("total_steps", optimiser.total_steps);
-  lines.add_number("final_share", optimiser.final_share);
-  lines.add_number("decay_from", optimiser.decay_from);
+  for (const JsonMember& member : optimiser_json(config.optimiser))
+    if (const double* number = std::get_if<double>(&member.value.value))
+      lines.add_number(member.name, *number);
+    else
+      lines.add(member.name, format_json(member.value));
   lines.add_number("dropout", config.graph.dropout);
   lines.add_number("label_smoothing", config.graph.label_smoothing);
   lines.add_boolean("head_contributions", config.graph.head_contributions);

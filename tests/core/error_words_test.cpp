@@ -27,7 +27,7 @@ std::set<std::string> error_keys() {
     for (std::sregex_iterator match(source.begin(), source.end(), pattern), end; match != end; ++match)
       keys.insert((*match)[1]);
   }
-  for (const char* file_name : {"config.json", "model.safetensors", "run.json", "history.csv"})
+  for (const char* file_name : {"config.json", "model.json", "model.safetensors", "run.json", "history.csv"})
     keys.erase(file_name);
   return keys;
 }
