@@ -3,6 +3,7 @@
 #include "core/formats/json.h"
 #include "simulator/command_line/cell_argument.h"
 #include "simulator/tensor_facts.h"
+#include "simulator/term_text.h"
 #include "simulator/terminal/text_layout.h"
 #include "simulator/words.h"
 
@@ -61,51 +62,6 @@ std::string json_number(double value, Precision precision = Precision::twofold) 
   return std::isfinite(value) ? text : core::quote_json(text);
 }
 
-/// The factors joined as the form says, each written by `write`.
-template <class Write>
-std::string joined(const core::Term& term, const Write& write) {
-  std::vector<std::string> factor;
-  for (const core::Factor& each : term.factors) factor.push_back(write(each));
-  switch (term.form) {
-    case core::Form::product:
-      break;
-    case core::Form::quotient:
-      return factor.at(0) + " ÷ " + factor.at(1);
-    case core::Form::exponential:
-      return "exp(" + factor.at(0) + " − " + factor.at(1) + ")";
-    case core::Form::negative_log:
-      return "−ln(" + factor.at(0) + ")" + (factor.size() > 1 ? " × " + factor[1] : "");
-    case core::Form::sine:
-      return "sin(" + factor.at(0) + " ÷ " + factor.at(1) + ")";
-    case core::Form::cosine:
-      return "cos(" + factor.at(0) + " ÷ " + factor.at(1) + ")";
-    case core::Form::relu:
-    case core::Form::gelu:
-    case core::Form::gelu_tanh:
-      return name_of(term.form, kForms) + "(" + factor.at(0) + ")";
-    case core::Form::relu_slope:
-      return factor.at(0) + " × relu′(" + factor.at(1) + ")";
-    case core::Form::gelu_slope:
-      return factor.at(0) + " × gelu′(" + factor.at(1) + ")";
-    case core::Form::gelu_tanh_slope:
-      return factor.at(0) + " × gelu_tanh′(" + factor.at(1) + ")";
-    case core::Form::mean_square:
-      return "(" + factor.at(0) + ")² ÷ " + factor.at(1);
-    case core::Form::error:
-      return factor.at(0) + " × (" + factor.at(1) + " − " + factor.at(2) + ")";
-    case core::Form::decay:
-      return "−" + factor.at(0) + " × " + factor.at(1) + " × " + factor.at(2);
-    case core::Form::adam_step:
-      return "−" + factor.at(0) + " × (" + factor.at(1) + " ÷ " + factor.at(3) + ") ÷ (√(" + factor.at(2) +
-             " ÷ " + factor.at(4) + ") + " + factor.at(5) + ")";
-    case core::Form::random:
-      return factor.at(0);
-  }
-  std::string product;
-  for (const std::string& each : factor) product += (product.empty() ? "" : " × ") + each;
-  return product;
-}
-
 }  // namespace
 
 std::string ExplanationWriter::say(const std::string& key, const lessons::TextValues& values) const {
@@ -121,14 +77,14 @@ std::string ExplanationWriter::heading(const core::Explanation& explanation) con
   const std::string cell =
       graph_.spec(explanation.tensor).name + index_list(explanation.cell, explanation.cell.rank());
   if (explanation.quantity == core::Quantity::gradient) return "grad." + cell;
-  return say("quantity." + name_of(explanation.quantity, kQuantities), {{"cell", cell}});
+  return text_.text("quantity." + name_of(explanation.quantity, kQuantities), {{"cell", cell}});
 }
 
 /// "queries[0,0,3,1]", "∂scores[0,0,1,2]", "(1 − weights[0,0,1,1])" or "√4".
 std::string ExplanationWriter::symbol(const core::Factor& factor) const {
   if (!factor.tensor) return factor.symbol;
   std::string name =
-      say("quantity." + name_of(factor.quantity, kQuantities),
+      text_.text("quantity." + name_of(factor.quantity, kQuantities),
           {{"cell", short_name(graph_.spec(*factor.tensor)) + index_list(factor.cell, factor.cell.rank())}});
   switch (factor.take) {
     case core::Factor::Take::itself:
@@ -213,8 +169,8 @@ void ExplanationWriter::print_terms(const core::Explanation& explanation, std::o
     }
     const bool is_chosen = explanation.combine == core::Combine::share && place == explanation.chosen;
     table.rows.push_back({term.index < 0 ? "" : std::to_string(term.index),
-                          joined(term, [&](const core::Factor& factor) { return symbol(factor); }), "=",
-                          joined(term, [&](const core::Factor& factor) { return digits(factor.value); }), "=",
+                          joined_factors(term, [&](const core::Factor& factor) { return symbol(factor); }), "=",
+                          joined_factors(term, [&](const core::Factor& factor) { return digits(factor.value); }), "=",
                           digits(term.value), is_chosen ? say("chosen") : ""});
   }
   flush();

@@ -19,6 +19,32 @@ Concept hue_named(std::string_view quantity) {
   return concept_of_name(quantity).value_or(Concept::none);
 }
 
+Source source_of(LabelKind kind) {
+  switch (kind) {
+    case LabelKind::number:
+      return Source::number;
+    case LabelKind::word:
+      return Source::token;
+    case LabelKind::said:
+      return Source::catalog;
+    case LabelKind::tensor:
+      break;
+  }
+  return Source::tensor;
+}
+
+/// "∂L/∂" in the gradient's hue, "masked_scores" in its own, "[on, sat]" in none.
+void add_name(std::vector<Run>& runs, const NarratedName& name) {
+  const Concept mark = name.quantity == core::Quantity::gradient ? Concept::gradient : Concept::none;
+  if (!name.before.empty())
+    runs.push_back({.text = name.before, .weight = Weight::semibold, .hue = mark, .source = Source::tensor});
+  runs.push_back({.text = name.name,
+                  .weight = Weight::semibold,
+                  .hue = hue_named(name.hue),
+                  .source = Source::tensor});
+  runs.push_back({.text = name.address + name.after, .source = Source::token});
+}
+
 /// More terms than a learner reads at once are cut, with a word on how many.
 constexpr std::size_t kMostTerms = 24;
 
@@ -45,11 +71,7 @@ class Writer {
 
   void title(const Narration& narration) {
     std::vector<Run> runs;
-    runs.push_back({.text = narration.name,
-                    .weight = Weight::semibold,
-                    .hue = hue_named(narration.quantity),
-                    .source = Source::tensor});
-    runs.push_back({.text = narration.address, .source = Source::token});
+    add_name(runs, narration.name);
     const RichBlock name = lay_out(panel_.painter(), std::move(runs),
                                    {.type = TypeStyle::body, .width = width_, .role = "cell_name"});
     draw(panel_.painter(), {x_, y_}, name);
@@ -166,20 +188,21 @@ class Writer {
     TermTableSpec spec;
     spec.index_head = narration.index_head;
     for (const NarratedHead& head : narration.heads)
-      spec.factor_heads.push_back({head.text, head.is_word ? Source::token : Source::tensor,
-                                   head.is_word ? hue_named(head.quantity) : Concept::none,
-                                   head.is_word ? Concept::none : hue_named(head.quantity)});
+      spec.factor_heads.push_back(
+          {head.text, source_of(head.kind),
+           head.kind == LabelKind::word ? hue_named(head.hue) : Concept::none,
+           head.kind == LabelKind::word ? Concept::none : hue_named(head.hue)});
     spec.value_head = narration.value_head;
     for (std::size_t at = 0; at < std::min(narration.terms.size(), kMostTerms); ++at) {
       const NarratedTerm& term = narration.terms[at];
       TermRow row{term.index,
-                  term.index_is_word ? Source::token : term.index_is_name ? Source::catalog : Source::number,
+                  source_of(term.index_kind),
                   {},
                   term.signs,
                   term.value,
                   term.amount};
       for (const NarratedFactor& factor : term.factors)
-        row.factors.push_back({factor.number, hue_named(factor.quantity), Source::number});
+        row.factors.push_back({factor.number, hue_named(factor.hue), Source::number});
       spec.rows.push_back(std::move(row));
     }
     spec.sum_word = narration.sum_word;
@@ -193,7 +216,7 @@ class Writer {
   TermTableSpec table_of_addends(const Narration& narration) const {
     TermTableSpec spec;
     for (const NarratedTerm& term : narration.terms)
-      spec.rows.push_back({term.index, Source::catalog, {}, {}, term.value, term.amount});
+      spec.rows.push_back({term.index, source_of(term.index_kind), {}, {}, term.value, term.amount});
     spec.sum_word = narration.sum_word;
     spec.sum = narration.sum;
     spec.bars = narration.terms.size() > 1 ? BarMap::signed_values : BarMap::none;
@@ -213,11 +236,7 @@ class Writer {
 
   void link(const NarratedLink& link, const std::string& id) {
     std::vector<Run> runs;
-    runs.push_back({.text = link.name,
-                    .weight = Weight::semibold,
-                    .hue = hue_named(link.quantity),
-                    .source = Source::tensor});
-    runs.push_back({.text = link.address, .source = Source::token});
+    add_name(runs, link.name);
     if (!link.number.empty()) runs.push_back({.text = " = " + link.number, .source = Source::number});
     if (!link.origin.empty())
       runs.push_back({.text = "  ← " + link.origin, .colour = colour().tertiary, .source = Source::tensor});
@@ -256,11 +275,9 @@ void write_narration(Panel& panel, Writer& writer, const Narration& narration) {
   writer.trail();
   writer.title(narration);
   writer.sentence(narration.sentence);
-  if (!narration.is_computed) {
+  if (!narration.not_yet.empty()) {
     writer.space(6);
-    const std::size_t producer = *panel.state.session.graph().producer(narration.cell.tensor);
-    writer.note(Note::warning,
-                panel.text("explainer.not_computed", {{"step", std::to_string(producer + 1)}}));
+    writer.note(Note::warning, narration.not_yet);
   }
   write_edited(panel, writer, narration);
   writer.space(14);

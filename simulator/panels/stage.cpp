@@ -111,7 +111,7 @@ float draw_arithmetic(Panel& panel, ImVec2 at, float width) {
       const bool is_negative = number.starts_with(panel.theme().numbers.minus) && (term > 0 || place > 0);
       runs.push_back({.text = is_negative ? "(" + number + ")" : number,
                       .weight = Weight::semibold,
-                      .hue = hue(narrated.factors[place].quantity),
+                      .hue = hue(narrated.factors[place].hue),
                       .source = Source::number});
     }
   }
@@ -127,7 +127,7 @@ float draw_arithmetic(Panel& panel, ImVec2 at, float width) {
                                     .source = Source::number});
   painter.text({equals.max.x + panel.px(14), y}, narration.value,
                {.type = TypeStyle::display,
-                .colour = panel.theme().hue(hue(narration.quantity)),
+                .colour = panel.theme().hue(hue(narration.name.hue)),
                 .source = Source::number,
                 .role = "value"});
   return y + painter.line_height(TypeStyle::display) - at.y;

@@ -76,7 +76,7 @@ void print_links(Printer& printer, const Narration& narration, const Words& word
     if (place == 0 && n_from > 0) printer.paragraph(words.text.text("terminal.cell.from"));
     if (place == n_from) printer.paragraph(words.text.text("terminal.cell.to"));
     const NarratedLink& link = links[place];
-    printer.paragraph(std::to_string(++number) + "  " + link.name + link.address +
+    printer.paragraph(std::to_string(++number) + "  " + link.name.text() +
                           (link.number.empty() ? "" : " = " + link.number),
                       2, 6);
   }
@@ -87,7 +87,7 @@ void print_links(Printer& printer, const Narration& narration, const Words& word
 void print_cell(Printer& printer, const AppState& state, const CellAddress& cell, const Words& words) {
   const Narration narration = narrate(state.session, state.cursor, cell, words);
   printer.blank();
-  printer.heading(narration.name + narration.address + " = " + narration.value);
+  printer.heading(narration.name.text() + " = " + narration.value);
   printer.paragraph(plain(narration.sentence));
   if (!narration.terms.empty()) {
     printer.blank();

@@ -31,8 +31,8 @@ struct Lesson {
 TEST_CASE("a score reads as the words that meet, channel by channel", "[simulator][narration]") {
   const Lesson lesson;
   const Narration narration = lesson.narrate_cell("decoder.block0.self_attention.scores", {0, 0, 3, 2});
-  CHECK(narration.name == "scores");
-  CHECK(narration.address == "[on, sat]");
+  CHECK(narration.name.name == "scores");
+  CHECK(narration.name.address == "[on, sat]");
   CHECK(narration.sentence.find("**on**") != std::string::npos);
   CHECK(narration.sentence.find("**sat**") != std::string::npos);
   REQUIRE(narration.terms.size() == 4);
@@ -262,8 +262,8 @@ TEST_CASE("a cell's way back and its way on agree", "[simulator][narration]") {
   const Lesson lesson;
   const Narration score = lesson.narrate_cell("decoder.block0.self_attention.scores", {0, 0, 3, 2});
   REQUIRE(score.to.size() == 1);
-  CHECK(score.to[0].name == "scaled_scores");
-  CHECK(score.to[0].address == "[on, sat]");
+  CHECK(score.to[0].name.name == "scaled_scores");
+  CHECK(score.to[0].name.address == "[on, sat]");
   const Narration scaled =
       lesson.narrate_cell("decoder.block0.self_attention.scaled_scores", score.to[0].target.cell);
   REQUIRE(scaled.from.size() == 1);
