@@ -11,13 +11,14 @@ namespace {
 using core::Quantity;
 
 /// The numbers that a cell has with this model and optimiser, wherever the cursor stands.
-std::vector<Quantity> quantities_of(const core::Trace<float>& trace, core::TensorId tensor) {
+std::vector<Quantity> quantities_of(const core::Session& session, const core::Trace<float>& trace,
+                                    core::TensorId tensor) {
   std::vector<Quantity> quantities{Quantity::value};
   const core::Workspace<float>& workspace = trace.workspace();
+  if (!session.has_gold()) return quantities;
   const bool is_loss = workspace.gradient_plan().has_loss() && tensor == workspace.gradient_plan().loss();
-  const bool is_trained = trace.update() != nullptr;
-  if (workspace.has_gradient(tensor) || (is_loss && is_trained)) quantities.push_back(Quantity::gradient);
-  if (!is_trained || trace.graph().spec(tensor).role != core::Role::parameter ||
+  if (workspace.has_gradient(tensor) || is_loss) quantities.push_back(Quantity::gradient);
+  if (trace.update() == nullptr || trace.graph().spec(tensor).role != core::Role::parameter ||
       !workspace.has_gradient(tensor))
     return quantities;
   quantities.push_back(Quantity::first_moment);
@@ -27,14 +28,14 @@ std::vector<Quantity> quantities_of(const core::Trace<float>& trace, core::Tenso
 }
 
 /// Whether there is such a number at all: what core::explain() may be asked.
-bool exists(const core::Trace<float>& trace, const CellAddress& cell) {
+bool exists(const core::Session& session, const core::Trace<float>& trace, const CellAddress& cell) {
   switch (cell.quantity) {
     case Quantity::value:
       return true;
     case Quantity::gradient:
     case Quantity::first_moment:
     case Quantity::second_moment:
-      return std::ranges::count(quantities_of(trace, cell.tensor), cell.quantity) > 0;
+      return std::ranges::count(quantities_of(session, trace, cell.tensor), cell.quantity) > 0;
     case Quantity::previous_value:
     case Quantity::previous_first:
     case Quantity::previous_second:
@@ -92,8 +93,8 @@ Narration narrate(const core::Session& session, const core::Trace<float>& trace,
   Narration narration;
   narration.cell = cell;
   narration.name = source.name(cell);
-  narration.quantities = quantities_of(trace, cell.tensor);
-  if (!exists(trace, cell)) {
+  narration.quantities = quantities_of(session, trace, cell.tensor);
+  if (!exists(session, trace, cell)) {
     narration.value = source.text("explainer.none");
     const bool is_gradient = cell.quantity == Quantity::gradient;
     narration.sentence = source.text(is_gradient ? "explain_gradient.none" : "explain_update.none");

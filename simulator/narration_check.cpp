@@ -25,9 +25,8 @@ std::string parts(double share, const lessons::TextCatalog& text) {
   static constexpr std::array<const char*, 6> kUnits = {"one",     "thousand", "million",
                                                         "billion", "trillion", "quadrillion"};
   const char* const before = power % 3 == 0 ? "1" : power % 3 == 1 ? "10" : "100";
-  const std::string scale =
-      text.text(std::string("explain_check.unit.") + kUnits[static_cast<std::size_t>(power / 3)],
-                {{"n", before}});
+  const std::string scale = text.text(
+      std::string("explain_check.unit.") + kUnits[static_cast<std::size_t>(power / 3)], {{"n", before}});
   return text.text(count == 1 ? "explain_check.one_part" : "explain_check.parts",
                    {{"n", std::to_string(count)}, {"scale", scale}});
 }
@@ -44,9 +43,9 @@ NarratedCheck narrate_check(const core::GradientCheck& check, const lessons::Tex
   const auto digits = [&](double value) {
     return lessons::format_number(value, lessons::NumberKind::check, rules);
   };
-  narrated.lines = {
-      {text.text("explain_check.numeric", {{"step", short_number(check.step, rules)}}), digits(check.numeric)},
-      {text.text("explain_check.analytic"), digits(check.analytic)}};
+  narrated.lines = {{text.text("explain_check.numeric", {{"step", short_number(check.step, rules)}}),
+                     digits(check.numeric)},
+                    {text.text("explain_check.analytic"), digits(check.analytic)}};
   if (check.crosses_kink) narrated.kink = text.text("explain_check.kink");
   const double off = std::abs(check.numeric - check.analytic);
   const double size = std::max(std::abs(check.numeric), std::abs(check.analytic));

@@ -61,8 +61,8 @@ class LinkWriter {
   }
 
   void add_origin(const CellAddress& target) {
-    const bool is_new = std::ranges::none_of(
-        narration_.from, [&](const NarratedLink& link) { return link.target == target; });
+    const bool is_new = std::ranges::none_of(narration_.from,
+                                             [&](const NarratedLink& link) { return link.target == target; });
     if (is_new) narration_.from.push_back(link_to(target));
   }
 
@@ -150,8 +150,7 @@ class LinkWriter {
       const core::Region region = region_of(cells);
       const core::Cell near = nearest(region, operand.tensor);
       const bool is_near = std::ranges::find(cells, near) != cells.end();
-      NarratedLink link =
-          link_to({operand.tensor, is_near ? near : cells.front(), Quantity::gradient});
+      NarratedLink link = link_to({operand.tensor, is_near ? near : cells.front(), Quantity::gradient});
       open(link, region);
       narration_.to.push_back(std::move(link));
     }

@@ -84,9 +84,10 @@ class SentenceWriter {
     if (senders.empty()) return {};
     if (senders.size() > 1)
       return " " + say("explain_gradient.fork", {{"n", std::to_string(senders.size())}});
-    return " " + step_title(source_.graph(),
-                            {.phase = core::Phase::backward, .operation = *senders.begin(), .parameter = {}},
-                            source_.words.text) +
+    return " " +
+           step_title(source_.graph(),
+                      {.phase = core::Phase::backward, .operation = *senders.begin(), .parameter = {}},
+                      source_.words.text) +
            ".";
   }
 
@@ -104,8 +105,8 @@ class SentenceWriter {
                                {"step", std::to_string(update.step)}};
     std::string sentence = say("explain_update." + explanation_.key, values);
     if (update.factors.gradient_scale != 1)
-      sentence += " " + say("explain_update.clipped",
-                            {{"scale", source_.constant(update.factors.gradient_scale)}});
+      sentence +=
+          " " + say("explain_update.clipped", {{"scale", source_.constant(update.factors.gradient_scale)}});
     return sentence;
   }
 

@@ -177,8 +177,9 @@ class StepWriter {
                           factor.quantity == Quantity::previous_value;
     if (is_exact) return own_number(source_, explanation_, factor.value);
     // alone, or at the beginning, a negative number needs no brackets
-    return &factor == term.factors.data() && term.form != core::Form::mean_square ? source_.number(factor)
-                                                                                  : source_.number_in_line(factor);
+    return &factor == term.factors.data() && term.form != core::Form::mean_square
+               ? source_.number(factor)
+               : source_.number_in_line(factor);
   }
 
   /// Terms with their signs between them: "0.31 × 0.20 − 0.12 × 0.75".

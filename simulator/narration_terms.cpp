@@ -38,8 +38,8 @@ std::string_view sign_of(Form form) {
 
 /// How many cells a term names: what it can be followed to.
 std::size_t n_cells(const core::Term& term) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(term.factors, [](const core::Factor& factor) { return factor.tensor.has_value(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      term.factors, [](const core::Factor& factor) { return factor.tensor.has_value(); }));
 }
 
 class RowWriter {
@@ -69,8 +69,8 @@ class RowWriter {
   NarratedFactor narrated(const core::Factor& factor) const {
     NarratedFactor written{source_.number(factor), {}, std::nullopt};
     if (!factor.tensor) return written;
-    written.hue = factor.quantity == Quantity::gradient ? "gradient"
-                                                        : quantity_of(source_.spec(*factor.tensor).name);
+    written.hue =
+        factor.quantity == Quantity::gradient ? "gradient" : quantity_of(source_.spec(*factor.tensor).name);
     written.target = CellAddress{*factor.tensor, factor.cell, factor.quantity};
     if (explanation_.quantity == Quantity::value && is_update(explanation_) &&
         factor.quantity == Quantity::previous_value)
@@ -78,8 +78,8 @@ class RowWriter {
     return written;
   }
   void write_detail() {
-    row_.detail = joined_factors(
-        term_, [&](const core::Factor& factor) { return source_.number_in_line(factor); });
+    row_.detail =
+        joined_factors(term_, [&](const core::Factor& factor) { return source_.number_in_line(factor); });
   }
 
   void write_value() {
@@ -94,9 +94,10 @@ class RowWriter {
     const bool is_simple = term_.factors.size() == 2 && second.take == core::Factor::Take::itself &&
                            (term_.form == Form::product || term_.form == Form::quotient);
     if (is_simple) return add(narrated(second), sign_of(term_.form));
-    NarratedFactor local{lessons::format_number(local_of(term_), lessons::NumberKind::gradient, source_.rules),
-                         {},
-                         std::nullopt};
+    NarratedFactor local{
+        lessons::format_number(local_of(term_), lessons::NumberKind::gradient, source_.rules),
+        {},
+        std::nullopt};
     // one cell, though not as it is: a slope at it
     if (n_cells(term_) == 2)
       for (const core::Factor& factor : term_.factors)
@@ -187,8 +188,7 @@ class TermsWriter {
     const bool counts = term.index >= 0 && (explanation_.over != Axis::one || is_gradient());
     if (!counts) return;
     const SliceSide side = side_summed_over(term);
-    if (labels_are_tokens(side))
-      row.index_kind = LabelKind::word;
+    if (labels_are_tokens(side)) row.index_kind = LabelKind::word;
     const bool has_label = labels_are_tokens(side) || side.axis == Axis::concat || side.is_target;
     row.index = has_label ? side_label(source_.session, side, term.index) : std::to_string(term.index);
   }
@@ -201,8 +201,8 @@ class TermsWriter {
       if (factor.quantity == Quantity::first_moment) return "step";
       if (factor.quantity == Quantity::gradient) return "gradient";
     }
-    const bool is_decay = explanation_.quantity != Quantity::value &&
-                          term.factors.back().quantity == Quantity::previous_value;
+    const bool is_decay =
+        explanation_.quantity != Quantity::value && term.factors.back().quantity == Quantity::previous_value;
     return is_decay ? "decay" : "before";
   }
 
@@ -213,14 +213,17 @@ class TermsWriter {
     for (std::size_t place = 0; place < explanation_.terms.size(); ++place) {
       if (place == 0 || sender(place) != sender(place - 1))
         narration_.groups.push_back(
-            {short_name(source_.spec(core::result(source_.graph().operations()[*sender(place)]))), place, place,
+            {short_name(source_.spec(core::result(source_.graph().operations()[*sender(place)]))),
+             place,
+             place,
              {}});
       narration_.groups.back().end = place + 1;
     }
     if (narration_.groups.size() < 2) return narration_.groups.clear();
     for (NarratedGroup& group : narration_.groups) {
       double sum = 0;
-      for (std::size_t place = group.begin; place < group.end; ++place) sum += explanation_.terms[place].value;
+      for (std::size_t place = group.begin; place < group.end; ++place)
+        sum += explanation_.terms[place].value;
       group.value = own_number(source_, explanation_, sum);
     }
     // branches of a number each: the name is the row's
@@ -307,10 +310,10 @@ class TermsWriter {
     if (is_intermediate(explanation_)) {
       narration_.sum_word = source_.text("explainer.sum");
       narration_.sum = lessons::format_number(sum, lessons::NumberKind::value, source_.rules);
-      narration_.conclusion =
-          explanation_.combine == Combine::share
-              ? narration_.terms[explanation_.chosen].value + " ÷ " + narration_.sum + " = " + narration_.value
-              : "1 ÷ √" + narration_.sum + " = " + narration_.value;
+      narration_.conclusion = explanation_.combine == Combine::share
+                                  ? narration_.terms[explanation_.chosen].value + " ÷ " + narration_.sum +
+                                        " = " + narration_.value
+                                  : "1 ÷ √" + narration_.sum + " = " + narration_.value;
       return;
     }
     if (explanation_.combine != Combine::sum || explanation_.terms.size() < 2) return;
@@ -374,11 +377,10 @@ class TermsWriter {
     const auto digits = [&](double value) {
       return lessons::format_number(value, lessons::NumberKind::check, source_.rules);
     };
-    narration_.check =
-        narration_.check_holds
-            ? source_.text("explainer.equals_stored", {{"value", digits(explanation_.value)}})
-            : source_.text("explainer.differs",
-                           {{"value", digits(explanation_.value)}, {"sum", digits(combined)}});
+    narration_.check = narration_.check_holds
+                           ? source_.text("explainer.equals_stored", {{"value", digits(explanation_.value)}})
+                           : source_.text("explainer.differs",
+                                          {{"value", digits(explanation_.value)}, {"sum", digits(combined)}});
   }
 
   const NarrationSource& source_;

@@ -83,9 +83,9 @@ std::string ExplanationWriter::heading(const core::Explanation& explanation) con
 /// "queries[0,0,3,1]", "∂scores[0,0,1,2]", "(1 − weights[0,0,1,1])" or "√4".
 std::string ExplanationWriter::symbol(const core::Factor& factor) const {
   if (!factor.tensor) return factor.symbol;
-  std::string name =
-      text_.text("quantity." + name_of(factor.quantity, kQuantities),
-          {{"cell", short_name(graph_.spec(*factor.tensor)) + index_list(factor.cell, factor.cell.rank())}});
+  std::string name = text_.text(
+      "quantity." + name_of(factor.quantity, kQuantities),
+      {{"cell", short_name(graph_.spec(*factor.tensor)) + index_list(factor.cell, factor.cell.rank())}});
   switch (factor.take) {
     case core::Factor::Take::itself:
       break;
@@ -168,10 +168,11 @@ void ExplanationWriter::print_terms(const core::Explanation& explanation, std::o
           << " (" << operation_name(term) << ")\n";
     }
     const bool is_chosen = explanation.combine == core::Combine::share && place == explanation.chosen;
-    table.rows.push_back({term.index < 0 ? "" : std::to_string(term.index),
-                          joined_factors(term, [&](const core::Factor& factor) { return symbol(factor); }), "=",
-                          joined_factors(term, [&](const core::Factor& factor) { return digits(factor.value); }), "=",
-                          digits(term.value), is_chosen ? say("chosen") : ""});
+    table.rows.push_back(
+        {term.index < 0 ? "" : std::to_string(term.index),
+         joined_factors(term, [&](const core::Factor& factor) { return symbol(factor); }), "=",
+         joined_factors(term, [&](const core::Factor& factor) { return digits(factor.value); }), "=",
+         digits(term.value), is_chosen ? say("chosen") : ""});
   }
   flush();
 }

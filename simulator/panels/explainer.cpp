@@ -38,10 +38,8 @@ void add_name(std::vector<Run>& runs, const NarratedName& name) {
   const Concept mark = name.quantity == core::Quantity::gradient ? Concept::gradient : Concept::none;
   if (!name.before.empty())
     runs.push_back({.text = name.before, .weight = Weight::semibold, .hue = mark, .source = Source::tensor});
-  runs.push_back({.text = name.name,
-                  .weight = Weight::semibold,
-                  .hue = hue_named(name.hue),
-                  .source = Source::tensor});
+  runs.push_back(
+      {.text = name.name, .weight = Weight::semibold, .hue = hue_named(name.hue), .source = Source::tensor});
   runs.push_back({.text = name.address + name.after, .source = Source::token});
 }
 
@@ -188,19 +186,13 @@ class Writer {
     TermTableSpec spec;
     spec.index_head = narration.index_head;
     for (const NarratedHead& head : narration.heads)
-      spec.factor_heads.push_back(
-          {head.text, source_of(head.kind),
-           head.kind == LabelKind::word ? hue_named(head.hue) : Concept::none,
-           head.kind == LabelKind::word ? Concept::none : hue_named(head.hue)});
+      spec.factor_heads.push_back({head.text, source_of(head.kind),
+                                   head.kind == LabelKind::word ? hue_named(head.hue) : Concept::none,
+                                   head.kind == LabelKind::word ? Concept::none : hue_named(head.hue)});
     spec.value_head = narration.value_head;
     for (std::size_t at = 0; at < std::min(narration.terms.size(), kMostTerms); ++at) {
       const NarratedTerm& term = narration.terms[at];
-      TermRow row{term.index,
-                  source_of(term.index_kind),
-                  {},
-                  term.signs,
-                  term.value,
-                  term.amount};
+      TermRow row{term.index, source_of(term.index_kind), {}, term.signs, term.value, term.amount};
       for (const NarratedFactor& factor : term.factors)
         row.factors.push_back({factor.number, hue_named(factor.hue), Source::number});
       spec.rows.push_back(std::move(row));

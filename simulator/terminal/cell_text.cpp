@@ -76,9 +76,9 @@ void print_links(Printer& printer, const Narration& narration, const Words& word
     if (place == 0 && n_from > 0) printer.paragraph(words.text.text("terminal.cell.from"));
     if (place == n_from) printer.paragraph(words.text.text("terminal.cell.to"));
     const NarratedLink& link = links[place];
-    printer.paragraph(std::to_string(++number) + "  " + link.name.text() +
-                          (link.number.empty() ? "" : " = " + link.number),
-                      2, 6);
+    printer.paragraph(
+        std::to_string(++number) + "  " + link.name.text() + (link.number.empty() ? "" : " = " + link.number),
+        2, 6);
   }
 }
 
