@@ -148,14 +148,14 @@ void App::turn_pages() {
   if (!view_.lit || view_.lit == view_.previewed || view_.lit == page_turned_to_) return;
   page_turned_to_ = view_.lit;
   const auto turn = [this](const SliceSide& side, std::int64_t index) {
-    const int shown = window_of(side.axis);
+    const int shown = window_of(view_.stage, side, detail_of(window_, view_.stage));
     if (side.size <= shown) return;
     int& first = window_.first_shown[side.axis];
     first = static_cast<int>(
         std::clamp<std::int64_t>(first, std::max<std::int64_t>(0, index - shown + 1), index));
   };
   for (const StageItem& item : view_.stage.items) {
-    if (item.slice.tensor != view_.lit->tensor) continue;
+    if (item.slice.tensor != view_.lit->tensor || item.slice.quantity != view_.lit->quantity) continue;
     const std::optional<Slice::Place> place = item.slice.find(view_.lit->cell);
     if (!place) continue;
     turn(item.slice.rows, place->row);

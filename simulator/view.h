@@ -20,7 +20,6 @@ struct View {
   std::optional<CellAddress> lit;        // followed or locked, else previewed, else the step's
   bool is_locked = false;
   std::optional<Narration> narration;  // of `lit`
-  double scale = 1;  // shared by the stage's signed values, unrounded: the largest magnitude
 };
 
 View make_view(const AppState& state, const Words& words, const lessons::NumberRules& rules,

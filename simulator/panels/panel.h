@@ -39,6 +39,9 @@ struct Pointed {
 
 enum class Shown : std::uint8_t { no, yes };
 
+/// Whether large matrices are shown as far as their numbers can be read, or as far as cells can be told apart.
+enum class Detail : std::uint8_t { numbers, pattern };
+
 inline constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 
 struct WindowState {
@@ -46,6 +49,7 @@ struct WindowState {
   Pointed seen;                           // what the pointer lit in the last frame: drawn now
   Pointed pointed;                        // what it finds in this one
   std::map<core::Axis, int> first_shown;  // pages of matrices too large for the stage
+  std::optional<Detail> detail;           // chosen; none: what the stage's matrices ask for
   std::optional<CellEdit> edit;
   std::optional<std::string> sentence_draft;  // while the field is being typed in
   std::map<lessons::ItemId, Draft> drafts;

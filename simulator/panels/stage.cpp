@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::simulator {
@@ -16,6 +19,9 @@ namespace {
 
 /// The tensor that the stage's title is about.
 core::TensorId subject(const Panel& panel) {
+  const StagePlan& plan = panel.view.stage;
+  if (!plan.results.empty()) return plan.results[plan.chosen].tensor;
+  if (plan.step && plan.step->phase == core::Phase::update) return plan.step->parameter;
   if (panel.view.stage.operation)
     return core::result(panel.state.session.graph().operations()[*panel.view.stage.operation]);
   if (panel.view.step.stop && panel.state.cursor.position() == panel.view.step.cursor)
@@ -26,6 +32,7 @@ core::TensorId subject(const Panel& panel) {
 /// The operation's title; where tensors are only shown, their names.
 std::string title_words(const Panel& panel) {
   const core::Graph& graph = panel.state.session.graph();
+  if (panel.view.stage.step) return step_title(graph, *panel.view.stage.step, panel.words.text);
   if (panel.view.stage.operation || panel.view.stage.items.size() == 1)
     return panel.text("tensor." + text_key(graph.spec(subject(panel))) + ".title");
   std::string words;
@@ -41,9 +48,11 @@ float draw_head_choice(Panel& panel, ImVec2 top_right) {
   // one head of several is shown: not where all stand side by side, nor where they run down the rows
   const bool has_heads = std::ranges::any_of(panel.view.stage.items, [&](const StageItem& item) {
     const int head = panel.state.session.graph().spec(item.slice.tensor).shape.find(core::Axis::head);
-    const auto is_same = [&](const StageItem& other) { return other.slice.tensor == item.slice.tensor; };
-    return head >= 0 && item.slice.rows.place != head &&
-           std::ranges::count_if(panel.view.stage.items, is_same) == 1;
+    const auto is_another_head = [&](const StageItem& other) {
+      return other.slice.tensor == item.slice.tensor && other.slice.base[head] != item.slice.base[head];
+    };
+    return head >= 0 && item.slice.rows.place != head && item.slice.columns.place != head &&
+           std::ranges::none_of(panel.view.stage.items, is_another_head);
   });
   if (n_heads < 2 || !has_heads) return 0;
   Painter& painter = panel.painter();
@@ -70,7 +79,8 @@ std::string shape_words(const Panel& panel) {
   if (plan.shape != StageShape::product) return {};
   const Slice& left = plan.items.front().slice;
   const Slice& upper = plan.items[1].slice;
-  const Slice& result = plan.items.back().slice;
+  const auto is_result = [](const StageItem& item) { return item.role == StageRole::result; };
+  const Slice& result = std::ranges::find_if(plan.items, is_result)->slice;
   const auto n = [](const SliceSide& side) { return std::to_string(side.size); };
   return panel.text("stage.shape", {{"left_rows", n(left.rows)},
                                     {"left_columns", n(left.columns)},
@@ -138,14 +148,32 @@ bool is_low(const Panel& panel) {
   return ImGui::GetIO().DisplaySize.y < panel.px(800);
 }
 
+/// Of the operation, of a backward pass for the chosen operand, or of an update.
+std::vector<std::string> formulas(const Panel& panel) {
+  const StagePlan& plan = panel.view.stage;
+  const core::Session& session = panel.state.session;
+  if (plan.step) {
+    const core::Trace<float> trace = panel.state.trace();
+    const core::OptimiserKind optimiser =
+        trace.update() ? trace.update()->config.kind : core::OptimiserKind::adamw;
+    std::vector<std::string> all = step_formulas(session.graph(), trace.workspace().gradient_plan(),
+                                                 *plan.step, optimiser, panel.words.formulas);
+    if (plan.chosen < all.size() && !plan.results.empty()) return {all[plan.chosen]};
+    return all;
+  }
+  const std::string key = text_key(session.graph().spec(subject(panel))) + ".formula";
+  if (!plan.operation || !panel.words.formulas.has(key)) return {};
+  return {panel.words.formulas.text(key)};
+}
+
 /// The formula and what it says, from `at` down within `width`. Returns the height.
 float draw_formula(Panel& panel, ImVec2 at, float width) {
   const std::string key = text_key(panel.state.session.graph().spec(subject(panel)));
+  const StagePlan& plan = panel.view.stage;
   Painter& painter = panel.painter();
   float y = at.y;
-  if (panel.view.stage.operation && panel.words.formulas.has(key + ".formula"))
-    if (core::Result<std::vector<Run>> runs =
-            parse_formula(panel.words.formulas.text(key + ".formula"), Source::tensor)) {
+  for (const std::string& formula : formulas(panel))
+    if (core::Result<std::vector<Run>> runs = parse_formula(formula, Source::tensor)) {
       const RichBlock block =
           lay_out(painter, *std::move(runs), {.type = TypeStyle::formula, .width = width});
       draw(painter, {at.x, y}, block);
@@ -162,21 +190,30 @@ float draw_formula(Panel& panel, ImVec2 at, float width) {
     return y + panel.px(panel.theme().space.m) +
            draw_arithmetic(panel, {at.x, y + panel.px(panel.theme().space.m)}, width) - at.y;
   if (is_low(panel)) return y - at.y;
-  if (panel.view.stage.operation || panel.view.stage.items.size() == 1)
+  if (plan.n_writers > 1)
+    line(panel.text("stage.written",
+                    {{"n", std::to_string(plan.n_written)}, {"all", std::to_string(plan.n_writers)}}),
+         painter.colour().secondary);
+  if (!plan.step && (plan.operation || plan.items.size() == 1))
     line(panel.text("tensor." + key + ".said"), painter.colour().secondary);
   line(shape_words(panel), painter.colour().tertiary);
   line(head_words(panel), painter.colour().tertiary);
   return y - at.y;
 }
 
-/// The colour scales that the matrices use, under them at the left. Returns the height.
-void draw_scales(Panel& panel, ImVec2 at, float right) {
-  bool has_signed = false, has_shares = false;
-  for (const StageItem& item : panel.view.stage.items) {
-    const Range range = range_of(panel.state.session.graph().spec(item.slice.tensor));
-    has_signed |= range == Range::signed_values;
-    has_shares |= range == Range::shares;
+/// The colour scales that the matrices use, under them at the left; a gradient's stands at its title.
+void draw_scales(Panel& panel, ImVec2 at, float right,
+                 std::span<const std::unique_ptr<StageMatrix>> matrices) {
+  bool has_shares = false;
+  int n_signed = 0;
+  double scale = 1;
+  for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
+    has_shares |= matrix->spec.map == ColourMap::probability;
+    if (matrix->spec.map != ColourMap::signed_values || !matrix->spec.title.note.empty()) continue;
+    ++n_signed;
+    scale = matrix->spec.scale;
   }
+  const bool has_signed = n_signed > 0;
   const float width = std::min(panel.px(180), (right - at.x) / (has_signed && has_shares ? 2.6f : 1.3f));
   // a note stands beside its bar where there is room for it
   const auto noted = [&](const std::string& words) {
@@ -184,10 +221,9 @@ void draw_scales(Panel& panel, ImVec2 at, float right) {
     return at.x + width + note <= right ? words : std::string();
   };
   if (has_signed) {
-    const std::string note =
-        panel.view.stage.items.size() > 1 ? panel.text("stage.one_scale") : std::string();
-    const Rect box = draw_scale_bar(panel.painter(), at, width, ColourMap::signed_values,
-                                    round_scale(panel.view.scale), has_shares ? std::string() : noted(note));
+    const std::string note = n_signed > 1 ? panel.text("stage.one_scale") : std::string();
+    const Rect box = draw_scale_bar(panel.painter(), at, width, ColourMap::signed_values, scale,
+                                    has_shares ? std::string() : noted(note));
     at.x = box.max.x + panel.px(panel.theme().space.xl);
   }
   if (has_shares)
@@ -224,11 +260,21 @@ void draw_stage(Panel& panel, const Rect& box) {
   std::vector<std::unique_ptr<StageMatrix>> drawn;
   for (const StageItem& item : panel.view.stage.items)
     drawn.push_back(std::make_unique<StageMatrix>(panel, item));
-  draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)}, content.max.x);
+  share_scales(panel, drawn);
+  draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)}, content.max.x, drawn);
+  const auto first_small = std::ranges::stable_partition(
+      drawn, [](const auto& matrix) { return matrix->item().role != StageRole::small; });
+  const std::span<const std::unique_ptr<StageMatrix>> all(drawn);
+  const auto n_large = static_cast<std::size_t>(first_small.begin() - drawn.begin());
+  const float small = small_height(panel, matrices.height(), all.subspan(n_large));
+  if (small > 0) {
+    draw_small(panel, {{matrices.min.x, matrices.max.y - small}, matrices.max}, all.subspan(n_large));
+    matrices.max.y -= small + panel.px(theme.space.m);
+  }
   if (panel.view.stage.shape == StageShape::product)
-    draw_product(panel, matrices, drawn, draw_formula);
+    draw_product(panel, matrices, all.first(n_large), draw_formula);
   else
-    draw_line(panel, matrices, drawn, draw_formula);
+    draw_line(panel, matrices, all.first(n_large), draw_formula);
 }
 
 }  // namespace headscope::simulator

@@ -20,4 +20,10 @@ void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr
 void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
                DrawWords draw_words);
 
+/// Room that the wholes and branches under the others ask for, of a stage as high as `height`; 0 where there
+/// are none, or where the others would have too little left.
+float small_height(const Panel& panel, float height, std::span<const std::unique_ptr<StageMatrix>> small);
+/// Draws them in one row, with their signs between, in cells as large as fit.
+void draw_small(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> small);
+
 }  // namespace headscope::simulator

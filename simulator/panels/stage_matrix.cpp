@@ -6,30 +6,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <string_view>
 
 namespace headscope::simulator {
 namespace {
 
-/// What a hidden key shows as: a masked score is -∞; a weight is masked where its score is.
-bool is_masked(const core::Session& session, core::TensorId tensor, const core::Cell& cell) {
-  const core::Trace<float> trace = session.trace();
-  const auto producer = session.graph().producer(tensor);
-  if (!producer) return false;
-  const core::Operation& operation = session.graph().operations()[*producer];
-  if (std::holds_alternative<core::MaskScores>(operation)) return trace.value(tensor, cell) == -HUGE_VAL;
-  if (const auto* softmax = std::get_if<core::Softmax>(&operation))
-    return trace.value(softmax->input, cell) == -HUGE_VAL;
-  return false;
+/// The tensor that is -∞ at the cells that a mask hides from the item: of a score and its gradient the masked
+/// scores; of a weight the scores that it was made from.
+std::optional<core::TensorId> masked_by(const core::Graph& graph, const StagePlan& plan,
+                                        const StageItem& item) {
+  const core::TensorId tensor = item.slice.tensor;
+  const bool is_gradient = item.slice.quantity == core::Quantity::gradient;
+  if (const std::optional<std::size_t> producer = graph.producer(tensor)) {
+    const core::Operation& operation = graph.operations()[*producer];
+    if (std::holds_alternative<core::MaskScores>(operation)) return tensor;
+    if (const auto* softmax = std::get_if<core::Softmax>(&operation)) {
+      // the gradient of a hidden key's weight is a number, which the softmax lets no further
+      const bool passes_on = is_gradient && plan.operation != producer;
+      if (!passes_on) return softmax->input;
+    }
+  }
+  if (!is_gradient) return std::nullopt;
+  for (const core::Operation& operation : graph.operations())
+    if (const auto* mask = std::get_if<core::MaskScores>(&operation); mask && mask->input == tensor)
+      return mask->output;
+  return std::nullopt;
 }
 
 Concept hue_of(const core::TensorSpec& spec) {
   return concept_of_name(quantity_of(spec.name)).value_or(Concept::none);
 }
 
-}  // namespace
+Concept hue_of(const core::TensorSpec& spec, const StageItem& item) {
+  if (item.source == NumberSource::local || item.source == NumberSource::target) return Concept::none;
+  return item.slice.quantity == core::Quantity::gradient ? Concept::gradient : hue_of(spec);
+}
 
-int window_of(core::Axis axis) {
+/// How far numbers can be read.
+int numbers_window(core::Axis axis) {
   switch (axis) {
     case core::Axis::vocabulary:
       return 8;
@@ -42,33 +58,150 @@ int window_of(core::Axis axis) {
   }
 }
 
+constexpr std::int64_t kPatternPage = 64;
+/// A draw list of the browser has 65,535 vertices, four for a cell, and words need some.
+constexpr std::int64_t kMostCells = 11000;
+
+/// The longest side of which all matrices together stay within the cells that can be drawn.
+std::int64_t pattern_window(const StagePlan& plan) {
+  std::int64_t window = kPatternPage;
+  const auto n_cells = [&] {
+    std::int64_t n = 0;
+    for (const StageItem& item : plan.items)
+      n += std::min(item.slice.rows.size, window) * std::min(item.slice.columns.size, window);
+    return n;
+  };
+  while (window > 16 && n_cells() > kMostCells) window -= 8;
+  return window;
+}
+
+/// From here on a page of numbers is too small a part of a matrix to stand for it.
+constexpr std::int64_t kPatternFrom = 65;
+
+/// The key of a title that says which of a parameter's numbers is meant; empty: the name alone.
+std::string_view quantity_key(const StagePlan& plan, const StageItem& item) {
+  if (item.source == NumberSource::local) return "stage.local";
+  if (item.source == NumberSource::target) return "stage.target";
+  switch (item.slice.quantity) {
+    case core::Quantity::gradient:
+      return item.source == NumberSource::branch ? "stage.branch" : "stage.gradient";
+    case core::Quantity::first_moment:
+      return "stage.first_moment";
+    case core::Quantity::second_moment:
+      return "stage.second_moment";
+    case core::Quantity::previous_value:
+      return "stage.value_before";
+    case core::Quantity::previous_first:
+      return "stage.first_moment_before";
+    case core::Quantity::previous_second:
+      return "stage.second_moment_before";
+    case core::Quantity::value:
+      break;
+  }
+  if (!plan.step || plan.step->phase != core::Phase::update) return "";
+  return item.role == StageRole::result ? "stage.value_after" : "stage.value_before";
+}
+
+}  // namespace
+
+bool has_detail(const StagePlan& plan) {
+  return std::ranges::any_of(plan.items, [](const StageItem& item) {
+    return item.slice.rows.size > numbers_window(item.slice.rows.axis) ||
+           item.slice.columns.size > numbers_window(item.slice.columns.axis);
+  });
+}
+
+Detail detail_of(const WindowState& window, const StagePlan& plan) {
+  if (window.detail) return *window.detail;
+  const bool is_large = std::ranges::any_of(plan.items, [](const StageItem& item) {
+    return std::min(item.slice.rows.size, item.slice.columns.size) >= kPatternFrom;
+  });
+  return is_large ? Detail::pattern : Detail::numbers;
+}
+
+int window_of(const StagePlan& plan, const SliceSide& side, Detail detail) {
+  const std::int64_t most = detail == Detail::numbers ? numbers_window(side.axis) : pattern_window(plan);
+  return static_cast<int>(std::min(side.size, most));
+}
+
 StageMatrix::StageMatrix(const Panel& panel, const StageItem& item) : item_(item) {
   const core::TensorSpec& tensor = panel.state.session.graph().spec(item.slice.tensor);
-  const Range range = range_of(tensor);
-  spec.map = range == Range::shares          ? ColourMap::probability
-             : range == Range::whole_numbers ? ColourMap::plain
-                                             : ColourMap::signed_values;
-  spec.scale = round_scale(panel.view.scale);
-  spec.kind = number_kind_of(tensor);
-  spec.title.hue = hue_of(tensor);
-  spec.title.text = panel.text("tensor." + text_key(tensor) + ".name");
-  if (item.turn == Turn::transposed)
-    spec.title.text = panel.text("stage.transposed", {{"name", spec.title.text}});
-  const auto is_same = [&](const StageItem& other) { return other.slice.tensor == item.slice.tensor; };
-  if (std::ranges::count_if(panel.view.stage.items, is_same) > 1)  // one of several heads
-    spec.title.text = panel.text(
-        "stage.of_head", {{"name", spec.title.text},
-                          {"head", std::to_string(item.slice.base[tensor.shape.find(core::Axis::head)])}});
-  const auto limit = [&](const SliceSide& side) {
-    return static_cast<int>(std::min<std::int64_t>(side.size, window_of(side.axis)));
-  };
-  rows_shown_ = limit(item.slice.rows);
-  columns_shown_ = limit(item.slice.columns);
+  const bool is_value = item.source == NumberSource::stored && item.slice.quantity == core::Quantity::value;
+  const Range range = is_value ? range_of(tensor) : Range::signed_values;
+  spec.map = range == Range::shares || item.source == NumberSource::target ? ColourMap::probability
+             : range == Range::whole_numbers                               ? ColourMap::plain
+                                                                           : ColourMap::signed_values;
+  spec.kind = is_value                                                ? number_kind_of(tensor)
+              : item.source == NumberSource::target                   ? lessons::NumberKind::probability
+              : item.slice.quantity == core::Quantity::previous_value ? number_kind_of(tensor)
+                                                                      : lessons::NumberKind::gradient;
+  is_there_ = is_there(panel.state.trace(), panel.view.stage, item);
+  write_title(panel);
+  const Detail detail = detail_of(panel.window, panel.view.stage);
+  rows_shown_ = window_of(panel.view.stage, item.slice.rows, detail);
+  columns_shown_ = window_of(panel.view.stage, item.slice.columns, detail);
   turn_pages(panel);
   gather_values(panel);
   label_sides(panel);
   mark_cells(panel);
   frame_operands(panel);
+  set_scale(panel, largest_);
+}
+
+void StageMatrix::write_title(const Panel& panel) {
+  const core::TensorSpec& tensor = panel.state.session.graph().spec(item_.slice.tensor);
+  const StagePlan& plan = panel.view.stage;
+  spec.title.hue = hue_of(tensor, item_);
+  spec.title.text = panel.text("tensor." + text_key(tensor) + ".name");
+  const int head = tensor.shape.find(core::Axis::head);
+  // one of several heads, each with a matrix of its own
+  const auto is_another_head = [&](const StageItem& other) {
+    return head >= 0 && other.slice.tensor == item_.slice.tensor &&
+           other.slice.base[head] != item_.slice.base[head];
+  };
+  if (std::ranges::any_of(plan.items, is_another_head))
+    spec.title.text = panel.text(
+        "stage.of_head", {{"name", spec.title.text}, {"head", std::to_string(item_.slice.base[head])}});
+  if (const std::string_view key = quantity_key(plan, item_); !key.empty()) {
+    const core::TensorId from = core::result(panel.state.session.graph().operations()[item_.operation]);
+    spec.title.text = panel.text(
+        key, {{"name", spec.title.text},
+              {"from", panel.text("tensor." + text_key(panel.state.session.graph().spec(from)) + ".name")}});
+  }
+  if (item_.turn == Turn::transposed)
+    spec.title.text = panel.text("stage.transposed", {{"name", spec.title.text}});
+}
+
+void StageMatrix::set_scale(const Panel& panel, double largest) {
+  spec.scale = round_scale(largest);
+  const bool is_plain_value =
+      item_.source == NumberSource::stored && item_.slice.quantity == core::Quantity::value;
+  if (is_plain_value || spec.map != ColourMap::signed_values || !is_there_) return;
+  spec.title.note = panel.text(
+      "stage.scale",
+      {{"scale", lessons::format_number(spec.scale, lessons::NumberKind::gradient, panel.theme().numbers)}});
+}
+
+void share_scales(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices) {
+  const auto in_group = [](const StageItem& left, const StageItem& right) {
+    const auto is_local = [](const StageItem& item) {
+      return item.source == NumberSource::local || item.source == NumberSource::target;
+    };
+    if (is_local(left) || is_local(right)) return &left == &right;
+    const auto is_value = [](const StageItem& item) {
+      return item.slice.quantity == core::Quantity::value ||
+             item.slice.quantity == core::Quantity::previous_value;
+    };
+    if (is_value(left) || is_value(right)) return is_value(left) && is_value(right);
+    return left.slice.quantity == right.slice.quantity && left.slice.tensor == right.slice.tensor;
+  };
+  for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
+    double largest = 0;
+    for (const std::unique_ptr<StageMatrix>& other : matrices)
+      if (other->spec.map == ColourMap::signed_values && in_group(matrix->item(), other->item()))
+        largest = std::max(largest, other->largest());
+    matrix->set_scale(panel, largest);
+  }
 }
 
 void StageMatrix::turn_pages(const Panel& panel) {
@@ -82,50 +215,91 @@ void StageMatrix::turn_pages(const Panel& panel) {
 
 bool StageMatrix::show_fewer_rows(const Panel& panel) {
   constexpr int kFewestRows = 8;
+  if (detail_of(panel.window, panel.view.stage) == Detail::pattern) return false;
   if (!labels_are_tokens(item_.slice.rows) || rows_shown_ <= kFewestRows) return false;
   --rows_shown_;
   turn_pages(panel);
   return true;
 }
 
+/// The page alone: a matrix may have millions of cells.
 void StageMatrix::gather_values(const Panel& panel) {
   const core::Trace<float> trace = panel.state.trace();
   const Slice& slice = item_.slice;
-  values_.reserve(static_cast<std::size_t>(slice.rows.size * slice.columns.size));
-  flags_.reserve(values_.capacity());
-  const bool is_computed = trace.is_computed(slice.tensor);
-  for (std::int64_t row = 0; row < slice.rows.size; ++row)
-    for (std::int64_t column = 0; column < slice.columns.size; ++column) {
-      const core::Cell cell = slice.cell_at(row, column);
-      values_.push_back(static_cast<float>(trace.value(slice.tensor, cell)));
+  const auto n = static_cast<std::size_t>(rows_shown_) * static_cast<std::size_t>(columns_shown_);
+  values_.reserve(n);
+  flags_.reserve(n);
+  const std::optional<core::TensorId> mask = masked_by(panel.state.session.graph(), panel.view.stage, item_);
+  const auto is_masked = [&](std::int64_t row, std::int64_t column) {
+    if (!mask) return false;
+    core::Cell cell = slice.cell_at(row, column);
+    if (trace.value(*mask, cell) == -HUGE_VAL) return true;
+    if (item_.source != NumberSource::local) return false;
+    cell[slice.rows.place] = row;  // hidden where either of the two keys is
+    return trace.value(*mask, cell) == -HUGE_VAL;
+  };
+  const core::Edits& edits = panel.state.session.edits();
+  const bool may_be_edited = slice.quantity == core::Quantity::value && !edits.empty();
+  std::optional<ItemNumbers> numbers;
+  if (is_there_) numbers.emplace(trace, item_);
+  for (std::int64_t row = page_.first_row; row < page_.first_row + rows_shown_; ++row)
+    for (std::int64_t column = page_.first_column; column < page_.first_column + columns_shown_; ++column) {
       CellFlags flags = 0;
-      if (!is_computed) flags |= kNotComputed;
-      if (is_computed && is_masked(panel.state.session, slice.tensor, cell)) flags |= kMasked;
-      if (panel.state.session.edits().contains({slice.tensor, cell})) flags |= kEdited;
+      if (!is_there_) flags |= kNotComputed;
+      if (is_there_ && is_masked(row, column)) flags |= kMasked;
+      if (may_be_edited && edits.contains({slice.tensor, slice.cell_at(row, column)})) flags |= kEdited;
+      const double value = numbers ? numbers->at(row, column) : 0;
+      if ((flags & kMasked) == 0 && std::isfinite(value)) largest_ = std::max(largest_, std::abs(value));
+      values_.push_back(static_cast<float>(value));
       flags_.push_back(flags);
     }
-  spec.values = {values_.data(), static_cast<int>(slice.rows.size), static_cast<int>(slice.columns.size),
-                 static_cast<std::ptrdiff_t>(slice.columns.size), 1};
+  spec.values = {.data = values_.data(),
+                 .rows = static_cast<int>(slice.rows.size),
+                 .columns = static_cast<int>(slice.columns.size),
+                 .row_stride = columns_shown_,
+                 .column_stride = 1,
+                 .first_row = page_.first_row,
+                 .first_column = page_.first_column};
   spec.flags = flags_;
 }
 
+AxisLabel* StageMatrix::row_label(int row) {
+  const int at = row - spec.values.first_row;
+  return at < 0 || at >= static_cast<int>(spec.row_labels.size())
+             ? nullptr
+             : &spec.row_labels[static_cast<std::size_t>(at)];
+}
+
+AxisLabel* StageMatrix::column_label(int column) {
+  const int at = column - spec.values.first_column;
+  return at < 0 || at >= static_cast<int>(spec.column_labels.size())
+             ? nullptr
+             : &spec.column_labels[static_cast<std::size_t>(at)];
+}
+
 void StageMatrix::label_sides(const Panel& panel) {
-  const auto label = [&](const SliceSide& side) {
+  const auto label = [&](const SliceSide& side, int first, int n) {
     std::vector<AxisLabel> labels;
     if (side.place < 0 || side.axis == core::Axis::one) return labels;
     const core::Session& session = panel.state.session;
     const bool is_position =
         !side.is_target && (side.axis == core::Axis::query || side.axis == core::Axis::key);
-    for (std::int64_t index = 0; index < side.size; ++index) {
-      const bool is_unknown = is_position && session.token_at(static_cast<std::size_t>(index)).is_unknown;
+    for (std::int64_t index = first; index < first + n; ++index) {
+      const auto at = static_cast<std::size_t>(index);
+      const bool is_unknown = is_position && at < session.n_positions() && session.token_at(at).is_unknown;
       labels.push_back({side_label(session, side, index),
                         labels_are_tokens(side) ? Source::token : Source::tensor, Concept::none,
                         is_unknown ? WordMark::unknown : WordMark::none});
     }
     return labels;
   };
-  spec.row_labels = label(item_.slice.rows);
-  spec.column_labels = label(item_.slice.columns);
+  spec.row_labels = label(item_.slice.rows, page_.first_row, rows_shown_);
+  spec.column_labels = label(item_.slice.columns, page_.first_column, columns_shown_);
+  if (item_.source == NumberSource::local) {
+    spec.row_caption = panel.text("stage.local_rows");
+    spec.column_caption = panel.text("stage.local_columns");
+    return;
+  }
   const bool is_square =
       item_.slice.columns.axis == core::Axis::key || item_.slice.rows.axis == core::Axis::key;
   if (item_.slice.rows.axis == core::Axis::query)
@@ -136,7 +310,9 @@ void StageMatrix::label_sides(const Panel& panel) {
 
 void StageMatrix::mark_cells(const Panel& panel) {
   const auto index_of = [&](const std::optional<CellAddress>& address) -> std::optional<CellIndex> {
-    if (!address || address->tensor != item_.slice.tensor) return std::nullopt;
+    if (!address || address->tensor != item_.slice.tensor || !has_cells(item_) ||
+        address->quantity != item_.slice.quantity)
+      return std::nullopt;
     const std::optional<Slice::Place> place = item_.slice.find(address->cell);
     if (!place) return std::nullopt;
     return CellIndex{static_cast<int>(place->row), static_cast<int>(place->column)};
@@ -145,25 +321,37 @@ void StageMatrix::mark_cells(const Panel& panel) {
   spec.twin = index_of(panel.window.seen.factor);
   if (panel.view.is_locked) spec.locked = index_of(panel.view.lit);
   if (panel.window.focus.shows_ring()) spec.focus = index_of(panel.window.focus_cell);
-  if (panel.window.seen.tensor == item_.slice.tensor)
+  // of the whole matrices under a softmax's row, the row
+  const std::vector<StageItem>& items = panel.view.stage.items;
+  const auto local = std::ranges::find(items, NumberSource::local, &StageItem::source);
+  if (item_.role == StageRole::small && local != items.end() && item_.slice.rows.place >= 0)
+    spec.frames.push_back({FrameKind::neutral, Concept::none,
+                           static_cast<int>(local->slice.base[item_.slice.rows.place]), 0, 1,
+                           spec.values.columns});
+  if (is_there_ && item_.slice.quantity == core::Quantity::gradient && item_.source != NumberSource::local &&
+      item_.source != NumberSource::target)
+    spec.frames.push_back(
+        {FrameKind::gradient, Concept::gradient, 0, 0, spec.values.rows, spec.values.columns});
+  if (panel.window.seen.tensor == item_.slice.tensor && item_.slice.quantity == core::Quantity::value)
     spec.frames.push_back({FrameKind::neutral, Concept::none, 0, 0, spec.values.rows, spec.values.columns});
 }
 
 void StageMatrix::frame_operands(const Panel& panel) {
   if (!panel.view.narration || !panel.view.lit) return;
   const core::TensorSpec& tensor = panel.state.session.graph().spec(item_.slice.tensor);
-  if (panel.view.lit->tensor == item_.slice.tensor) {
+  if (!has_cells(item_)) return;
+  if (panel.view.lit->tensor == item_.slice.tensor && panel.view.lit->quantity == item_.slice.quantity) {
     const std::optional<Slice::Place> place = item_.slice.find(panel.view.lit->cell);
     if (place) {
       const auto row = static_cast<int>(place->row), column = static_cast<int>(place->column);
-      spec.frames.push_back({FrameKind::result, hue_of(tensor), row, column, 1, 1});
-      if (!spec.row_labels.empty() && labels_are_tokens(item_.slice.rows))
-        spec.row_labels[static_cast<std::size_t>(row)].lit = Concept::queries;
-      if (!spec.column_labels.empty() && item_.slice.columns.axis == core::Axis::key)
-        spec.column_labels[static_cast<std::size_t>(column)].lit = Concept::keys;
+      spec.frames.push_back({FrameKind::result, hue_of(tensor, item_), row, column, 1, 1});
+      if (AxisLabel* label = row_label(row); label && labels_are_tokens(item_.slice.rows))
+        label->lit = Concept::queries;
+      if (AxisLabel* label = column_label(column); label && item_.slice.columns.axis == core::Axis::key)
+        label->lit = Concept::keys;
     }
   }
-  frame_factors(*panel.view.narration, hue_of(tensor));
+  frame_factors(*panel.view.narration, hue_of(tensor, item_));
 }
 
 /// One frame round a block of operands that fill it, else a frame each.
@@ -171,7 +359,8 @@ void StageMatrix::frame_factors(const Narration& narration, Concept hue) {
   std::set<Slice::Place> places;
   for (const NarratedTerm& term : narration.terms)
     for (const NarratedFactor& factor : term.factors)
-      if (factor.target && factor.target->tensor == item_.slice.tensor)
+      if (factor.target && factor.target->tensor == item_.slice.tensor &&
+          factor.target->quantity == item_.slice.quantity)
         if (const auto place = item_.slice.find(factor.target->cell)) places.insert(*place);
   if (places.empty()) return;
   std::int64_t top = INT64_MAX, left = INT64_MAX, bottom = -1, right = -1;
@@ -189,13 +378,13 @@ void StageMatrix::frame_factors(const Narration& narration, Concept hue) {
   else
     for (const Slice::Place& place : places) frame(place.row, place.column, 1, 1);
   if (top != bottom) return;
-  if (labels_are_tokens(item_.slice.rows) && !spec.row_labels.empty())
-    spec.row_labels[static_cast<std::size_t>(top)].lit =
-        item_.slice.rows.axis == core::Axis::key ? Concept::keys : Concept::queries;
+  if (AxisLabel* label = row_label(static_cast<int>(top)); label && labels_are_tokens(item_.slice.rows))
+    label->lit = item_.slice.rows.axis == core::Axis::key ? Concept::keys : Concept::queries;
 }
 
 void begin_edit(Panel& panel, const CellAddress& address) {
   const core::Session& session = panel.state.session;
+  if (address.quantity != core::Quantity::value) return panel.actions.push_back(LockCell{address});
   if (session.graph().spec(address.tensor).role == core::Role::activation) {
     panel.actions.push_back(SetCell{address, 0});  // refused with the reason, which the explainer shows
     return;
@@ -215,18 +404,20 @@ void follow_focus(Panel& panel, const StageMatrix& matrix, const MatrixLayout& l
   const Slice& slice = matrix.item().slice;
   std::optional<CellAddress>& focus = panel.window.focus_cell;
   const auto is_here = [&](const std::optional<CellAddress>& cell) {
-    return cell && cell->tensor == slice.tensor && slice.find(cell->cell);
+    return cell && cell->tensor == slice.tensor && cell->quantity == slice.quantity && slice.find(cell->cell);
   };
   if (!response.focused) {
     if (is_here(focus)) focus.reset();
     return;
   }
   if (!is_here(focus))
-    focus = is_here(panel.view.lit)
-                ? *panel.view.lit
-                : CellAddress{slice.tensor, slice.cell_at(layout.first_row, layout.first_column)};
+    focus =
+        is_here(panel.view.lit)
+            ? *panel.view.lit
+            : CellAddress{slice.tensor, slice.cell_at(layout.first_row, layout.first_column), slice.quantity};
   if (response.moved)
-    focus = CellAddress{slice.tensor, slice.cell_at(response.moved->row, response.moved->column)};
+    focus =
+        CellAddress{slice.tensor, slice.cell_at(response.moved->row, response.moved->column), slice.quantity};
   if (response.moved || response.entered) panel.actions.push_back(LockCell{*focus});
 }
 
@@ -244,13 +435,14 @@ void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, 
       {page_words("stage.rows_page", layout.first_row, layout.rows, layout.all_rows),
        page_words("stage.columns_page", layout.first_column, layout.columns, layout.all_columns)});
   const auto address = [&](CellIndex index) {
-    return CellAddress{slice.tensor, slice.cell_at(index.row, index.column)};
+    return CellAddress{slice.tensor, slice.cell_at(index.row, index.column), slice.quantity};
   };
-  if (response.hovered) panel.window.pointed.cell = address(*response.hovered);
   if (response.turned) {
     panel.window.first_shown[slice.rows.axis] = response.turned->first_row;
     panel.window.first_shown[slice.columns.axis] = response.turned->first_column;
   }
+  if (!has_cells(matrix.item())) return;
+  if (response.hovered) panel.window.pointed.cell = address(*response.hovered);
   if (response.double_clicked)
     begin_edit(panel, address(*response.double_clicked));
   else if (response.clicked)
@@ -260,7 +452,9 @@ void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, 
 
 void edit_cell(Panel& panel, const StageMatrix& matrix, const MatrixLayout& layout) {
   std::optional<CellEdit>& edit = panel.window.edit;
-  if (!edit || edit->address.tensor != matrix.item().slice.tensor) return;
+  if (!edit || edit->address.tensor != matrix.item().slice.tensor || !has_cells(matrix.item()) ||
+      edit->address.quantity != matrix.item().slice.quantity)
+    return;
   const std::optional<Slice::Place> place = matrix.item().slice.find(edit->address.cell);
   if (!place) return;
   const CellIndex index{static_cast<int>(place->row), static_cast<int>(place->column)};

@@ -5,6 +5,9 @@
 #include "simulator/panels/panel.h"
 #include "simulator/widgets/matrix.h"
 
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +28,13 @@ class StageMatrix {
   MatrixPage page() const { return page_; }
   /// Shows fewer rows of words at once, where cells would be too low to read. Returns whether it could.
   bool show_fewer_rows(const Panel& panel);
+  /// The largest finite magnitude of the numbers that are shown.
+  double largest() const { return largest_; }
+  /// Matrices of one group share a scale: the values of the stage, a gradient and its branches.
+  void set_scale(const Panel& panel, double largest);
 
  private:
+  void write_title(const Panel& panel);
   void turn_pages(const Panel& panel);
   void gather_values(const Panel& panel);
   void label_sides(const Panel& panel);
@@ -34,15 +42,26 @@ class StageMatrix {
   void frame_operands(const Panel& panel);
   void frame_factors(const Narration& narration, Concept hue);
 
+  AxisLabel* row_label(int row);
+  AxisLabel* column_label(int column);
+
   const StageItem& item_;
+  double largest_ = 0;
+  bool is_there_ = true;
   std::vector<float> values_;
   std::vector<CellFlags> flags_;
   int rows_shown_ = 0, columns_shown_ = 0;
   MatrixPage page_;
 };
 
-/// The most indices of an axis that stand on the stage at once.
-int window_of(core::Axis axis);
+/// What the window chose, or what the stage's largest matrix asks for.
+Detail detail_of(const WindowState& window, const StagePlan& plan);
+/// Whether the choice makes a difference.
+bool has_detail(const StagePlan& plan);
+/// The most indices of a side that stand on the stage at once.
+int window_of(const StagePlan& plan, const SliceSide& side, Detail detail);
+/// The matrices of a group get one scale: all values of the stage, each gradient with its branches.
+void share_scales(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices);
 
 /// Reads pointer and keyboard on a drawn matrix: hover lights, a click locks, a double click edits.
 void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, const MatrixLayout& layout);

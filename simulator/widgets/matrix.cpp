@@ -14,6 +14,7 @@ namespace {
 
 constexpr float kFrameOutset = 2, kResultRing = 1.5F, kHoverInset = 3, kFocusOutset = 3;
 constexpr float kCorner = 11, kNumberRoom = 4, kBarFrom = 9, kChevron = 8, kDottedFrom = 14;
+constexpr float kLeastNumberRoom = 6;  // the narrowest digit has none in less
 
 /// A size and a rung of lessons::number_ladder().
 struct NumberForm {
@@ -82,7 +83,8 @@ class Canvas {
     const Rect box = layout_.rect_of(at);
     if (has(at, kNotComputed)) return;
     if (!has(at, kMasked)) {
-      painter_.fill(box, fill_of(at), painter_.px(painter_.theme().radius.cell));
+      // corners of cells that touch are square: round ones would show gaps, and cost seven times the vertices
+      painter_.fill(box, fill_of(at), layout_.gap > 0 ? painter_.px(painter_.theme().radius.cell) : 0);
       return;
     }
     painter_.fill(box, colours_.inset);
@@ -155,7 +157,7 @@ class Canvas {
   /// with numbers here and there reads worse than one without.
   void choose_form() {
     form_ = nullptr;
-    if (spec_.numbers == Numbers::hidden) return;
+    if (spec_.numbers == Numbers::hidden || number_room() < painter_.px(kLeastNumberRoom)) return;
     std::array<int, kForms.size()> n_fit = {};
     int n = 0;
     for_cells([&](CellIndex at) {

@@ -15,14 +15,16 @@
 namespace headscope::simulator {
 
 /// A view of rows × columns numbers; strides in elements, so that a transposed or sliced tensor needs no
-/// copy.
+/// copy. Of a large matrix, `data` may begin at a row and column of its own and hold no more than is drawn.
 struct MatrixValues {
   const float* data = nullptr;
   int rows = 0, columns = 0;
   std::ptrdiff_t row_stride = 0, column_stride = 1;
+  int first_row = 0, first_column = 0;  // of `data`
 
   double at(int row, int column) const {
-    return static_cast<double>(data[row * row_stride + column * column_stride]);
+    return static_cast<double>(
+        data[(row - first_row) * row_stride + (column - first_column) * column_stride]);
   }
 };
 
@@ -33,7 +35,7 @@ struct CellIndex {
 
 enum class ColourMap : std::uint8_t { signed_values, probability, plain };
 
-/// States of single cells, a bit set each; row-major in MatrixSpec::flags. Not-finite numbers are seen by
+/// States of single cells, a bit set each; in MatrixSpec::flags. Not-finite numbers are seen by
 /// themselves.
 using CellFlags = std::uint16_t;
 inline constexpr CellFlags kMasked = 1;
@@ -76,6 +78,8 @@ enum class TitlePlace : std::uint8_t { above, below, hidden };
 /// Column labels over the cells, under them (an upper operand shares those of the result), or none.
 enum class LabelPlace : std::uint8_t { before, after, hidden };
 enum class Numbers : std::uint8_t { shown, hidden };
+/// Whether a matrix that does not fit has buttons of its own to turn its pages.
+enum class Pager : std::uint8_t { shown, hidden };
 
 struct MatrixSpec {
   MatrixValues values;
@@ -83,14 +87,15 @@ struct MatrixSpec {
   double scale = 1;  // of signed values
   lessons::NumberKind kind = lessons::NumberKind::value;
   Numbers numbers = Numbers::shown;
+  Pager pager = Pager::shown;
   MatrixTitle title;
   TitlePlace title_place = TitlePlace::above;
-  std::vector<AxisLabel> row_labels, column_labels;  // empty: none
+  std::vector<AxisLabel> row_labels, column_labels;  // of what `values` holds, from its first; empty: none
   LabelPlace row_label_place = LabelPlace::before;   // before: at the left; after: at the right
   LabelPlace column_label_place = LabelPlace::before;
   TypeStyle row_label_type = TypeStyle::number;
   std::string row_caption, column_caption;  // "query i ↓", "key j →"
-  std::span<const CellFlags> flags = {};    // rows × columns, or empty
+  std::span<const CellFlags> flags = {};    // of what `values` holds, laid out by its row stride; or empty
   std::vector<MatrixFrame> frames;
   std::optional<CellIndex> hovered, twin, locked, focus;  // twin: the hovered one's operand elsewhere
 };

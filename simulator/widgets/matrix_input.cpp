@@ -69,7 +69,7 @@ MatrixResponse matrix_input(Ui& ui, std::string_view id, const MatrixSpec& spec,
     if (response.moved && !layout.shows(*response.moved))
       response.turned = page_showing(layout, *response.moved);
   }
-  if (!layout.is_paged()) return response;
+  if (!layout.is_paged() || spec.pager == Pager::hidden) return response;
   MatrixPage page = {layout.first_row, layout.first_column};
   const std::string name(id);
   float x = layout.pager.min.x;

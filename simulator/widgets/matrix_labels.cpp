@@ -24,7 +24,7 @@ void draw_row_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayou
   const float gap = painter.px(kLabelGap), most = painter.px(kLongestLabel);
   float next_free = -1e9F;
   for (int row = layout.first_row; row < layout.first_row + layout.rows; ++row) {
-    const auto index = static_cast<std::size_t>(row);
+    const auto index = static_cast<std::size_t>(row - spec.values.first_row);
     if (index >= spec.row_labels.size()) break;
     const AxisLabel& label = spec.row_labels[index];
     const TextStyle style = row_label_style(spec, label, painter);
@@ -64,7 +64,7 @@ void draw_column_labels(Painter& painter, const MatrixSpec& spec, const MatrixLa
   const float y = label_line_top(painter, spec, layout) +
                   (painter.line_height(TypeStyle::number) - painter.line_height(type)) / 2;
   for (int column = layout.first_column; column < layout.first_column + layout.columns; ++column) {
-    const auto index = static_cast<std::size_t>(column);
+    const auto index = static_cast<std::size_t>(column - spec.values.first_column);
     if (index >= spec.column_labels.size()) break;
     const AxisLabel& label = spec.column_labels[index];
     const TextStyle style = column_label_style(painter, label, type);
@@ -119,6 +119,13 @@ void draw_title_below(Painter& painter, const MatrixSpec& spec, const MatrixLayo
   const float width =
       std::min(title_width(painter, spec.title), std::max(layout.cells.width(), painter.px(kShortestTitle)));
   float left = layout.cells.max.x - width;
+  const TextStyle note{TypeStyle::small, Weight::of_style, painter.colour().tertiary, Source::catalog,
+                       "title_aside"};
+  if (!spec.title.note.empty() &&
+      left - layout.cells.min.x >= painter.width_of(spec.title.note, note) + painter.px(12))
+    painter.text({layout.cells.min.x,
+                  top + (painter.line_height(TypeStyle::label) - painter.line_height(TypeStyle::small)) / 2},
+                 spec.title.note, note);
   if (spec.title.hue != Concept::none)
     left = painter.tag_in_line({left, top}, spec.title.hue, TypeStyle::label).max.x + painter.px(kTagGap);
   painter.fit_text(

@@ -94,7 +94,7 @@ MatrixLayout place_matrix(const Painter& painter, const MatrixSpec& spec, ImVec2
     const float width = std::min(title_width(painter, spec.title), painter.px(kShortestTitle));
     layout.bounds.max.x = std::max(layout.bounds.max.x, layout.cells.min.x + width);
   }
-  if (layout.is_paged()) {
+  if (layout.is_paged() && spec.pager == Pager::shown) {
     const float top = layout.bounds.max.y + painter.px(kPagerGap);
     layout.pager = {{layout.cells.min.x, top}, {layout.cells.max.x, top + painter.px(kPagerHeight)}};
     layout.bounds.max.y = layout.pager.max.y;

@@ -74,8 +74,8 @@ void draw_matrix_labels(Painter& painter, const MatrixSpec& spec, const MatrixLa
 
 inline CellFlags flags_at(const MatrixSpec& spec, int row, int column) {
   if (spec.flags.empty()) return 0;
-  return spec.flags[static_cast<std::size_t>(row) * static_cast<std::size_t>(spec.values.columns) +
-                    static_cast<std::size_t>(column)];
+  return spec.flags[static_cast<std::size_t>((row - spec.values.first_row) * spec.values.row_stride + column -
+                                             spec.values.first_column)];
 }
 
 }  // namespace headscope::simulator::matrix_parts
