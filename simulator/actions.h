@@ -4,12 +4,14 @@
 
 #include "simulator/app_state.h"
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace headscope::simulator {
 
+// --- the lesson (nothing happens where there is none) ---
 struct NextStep {};
 struct PreviousStep {};
 struct GoToStep {
@@ -18,29 +20,84 @@ struct GoToStep {
 struct OpenLesson {
   std::string name;  // as find_lesson() takes it
 };
-
-struct NextOperation {};
-struct PreviousOperation {};
-struct MoveCursor {
-  std::size_t position = 0;  // operations that have run; clamped
+struct AnswerQuestion {
+  std::size_t question = 0;
+  lessons::Given given;
 };
+struct RevealAnswer {
+  std::size_t question = 0;
+};
+/// Puts a new reading of the lesson's file in place.
+struct ReloadLesson {};
+
+// --- the cursor: forward, loss, backward, update ---
+/// One step on. Behind the update of a model without a lesson: the next training step.
+struct NextOperation {};
+/// One step back. At the beginning of a training step: the end of the one before, while nothing was changed
+/// since.
+struct PreviousOperation {};
+/// To where the sub-layer (a norm, an attention, a feed-forward) or the phase ends; back to where it begins.
+struct NextLayer {};
+struct PreviousLayer {};
+struct MoveCursor {
+  std::size_t position = 0;  // steps that have run; clamped
+};
+/// Takes the update as done and begins the next training step, on the same sentence. Can be undone.
+struct NextTrainingStep {};
 struct SetPlaying {
   Playing playing = Playing::no;
 };
+struct SetPlayBy {
+  PlayBy by = PlayBy::operation;
+};
 
+// --- what the learner sets: all of it can be undone ---
+// Changes with one and the same stroke (of a drag, not 0) are undone together.
 struct SetSentence {
   std::string text;
 };
-struct SetCell {
-  CellAddress address;  // an input's or a parameter's
-  double value = 0;
+/// What the model should answer; origin none takes it away.
+struct SetGold {
+  core::Gold gold;
 };
-/// Takes back the sentence or the edits of the lesson as it began; can be undone.
+/// The model's own answer is taken for right.
+struct AssumeGold {};
+/// Which position asks, of a pointer.
+struct SetRead {
+  std::int32_t position = 0;
+};
+/// The next example of the model's task, with its gold answer.
+struct DrawExample {};
+struct SetCell {
+  CellAddress address;  // a value's: an input's, a parameter's, an activation's (set by hand)
+  double value = 0;
+  std::uint32_t stroke = 0;
+};
+/// Takes back one cell's edit.
+struct ClearCell {
+  CellAddress address;
+};
+struct SetHead {
+  core::HeadAddress head;
+  std::optional<core::HeadMode> mode;  // none: switched on
+};
+struct SetAttention {
+  core::TensorId scores;
+  core::AttentionSwitches switches;
+  std::uint32_t stroke = 0;
+};
+struct SetOptimiser {
+  core::OptimiserConfig optimiser;
+  std::uint32_t stroke = 0;
+};
+/// Takes back the sentence, the edits of cells, or everything since opening, training included.
 struct RestoreSentence {};
 struct RestoreCells {};
+struct Reset {};
 struct Undo {};
 struct Redo {};
 
+// --- what is looked at ---
 /// Lights a cell and forgets the trail.
 struct LockCell {
   CellAddress address;
@@ -49,24 +106,41 @@ struct LockCell {
 struct FollowCell {
   CellAddress address;
 };
-/// One cell back along the trail; the last one unlocks.
+/// One cell back along the trail; without one a level out: what Escape does.
 struct StepBack {};
 /// Back to the trail's cell of this index.
 struct ReturnTo {
   std::size_t index = 0;
 };
-
+/// Holds the lit cell's gradient against a finite difference.
+struct CheckGradient {
+  CellAddress address;
+};
 struct ChooseHead {
   std::int64_t head = 0;
 };
-struct AnswerQuestion {
-  std::size_t question = 0;
-  lessons::Given given;
+/// Opens a part of the model (a path of names; empty: where the cursor is) at a level.
+struct OpenPlace {
+  StageLevel level = StageLevel::model;
+  std::string path = {};
 };
-struct RevealAnswer {
-  std::size_t question = 0;
+/// Shows a tensor's operation with its matrices.
+struct ShowTensor {
+  core::TensorId tensor;
 };
-
+/// Of a backward step: whose gradient the stage shows.
+struct ChooseResult {
+  core::TensorId tensor;
+};
+enum class Shows : std::uint8_t { no, yes };
+struct SetDifference {
+  Shows shows = Shows::no;
+};
+/// What is set now becomes what differences are shown against; twice: as opened again.
+struct MarkBefore {};
+struct SetLeftPanel {
+  LeftPanel panel = LeftPanel::lesson;
+};
 struct SetAppearance {
   Appearance appearance = Appearance::light;
 };
@@ -76,13 +150,15 @@ struct SetLayout {
 struct SetTextScale {
   double scale = 1;  // within the theme's limits
 };
-/// Puts a new reading of the lesson's file in place.
-struct ReloadLesson {};
 
-using Action = std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, NextOperation, PreviousOperation,
-                            MoveCursor, SetPlaying, SetSentence, SetCell, RestoreSentence, RestoreCells, Undo,
-                            Redo, LockCell, FollowCell, StepBack, ReturnTo, ChooseHead, AnswerQuestion,
-                            RevealAnswer, SetAppearance, SetLayout, SetTextScale, ReloadLesson>;
+using Action =
+    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, AnswerQuestion, RevealAnswer, ReloadLesson,
+                 NextOperation, PreviousOperation, NextLayer, PreviousLayer, MoveCursor, NextTrainingStep,
+                 SetPlaying, SetPlayBy, SetSentence, SetGold, AssumeGold, SetRead, DrawExample, SetCell,
+                 ClearCell, SetHead, SetAttention, SetOptimiser, RestoreSentence, RestoreCells, Reset, Undo,
+                 Redo, LockCell, FollowCell, StepBack, ReturnTo, CheckGradient, ChooseHead, OpenPlace,
+                 ShowTensor, ChooseResult, SetDifference, MarkBefore, SetLeftPanel, SetAppearance, SetLayout,
+                 SetTextScale>;
 
 /// What a frame collects.
 using Actions = std::vector<Action>;

@@ -18,12 +18,20 @@ Sizing sizing_of(const AppState& state) {
   return state.layout == Layout::presentation ? Sizing::presentation : Sizing::normal;
 }
 
+/// The lesson, or what the learner may change.
+void draw_left(Panel& panel, const Rect& box) {
+  if (panel.state.has_lesson() && panel.state.left_panel == LeftPanel::lesson)
+    draw_lesson(panel, box);
+  else
+    draw_what_if(panel, box);
+}
+
 /// Below 960: one column, lesson and explainer in turn; a lit cell asks for the explainer.
 void draw_tabs(Panel& panel, const Rect& box) {
   if (panel.view.is_locked || panel.state.message)
     draw_explainer(panel, box);
   else
-    draw_lesson(panel, box);
+    draw_left(panel, box);
 }
 
 /// A bare window over everything.
@@ -52,7 +60,7 @@ void draw_study(Panel& panel, ImVec2 window) {
   if (regions.tabs)
     draw_tabs(panel, regions.lesson);
   else
-    draw_lesson(panel, regions.lesson);
+    draw_left(panel, regions.lesson);
   Rect stage = regions.stage;
   // the drawer comes when a cell is held, and the stage keeps what it leaves
   const bool has_drawer = regions.drawer && (panel.view.is_locked || panel.state.message);
@@ -69,7 +77,8 @@ App::App(AppState state, Words words, Theme light, Theme dark)
     : state_(std::move(state)),
       words_(std::move(words)),
       themes_{std::move(light), std::move(dark)},
-      lesson_(state_.runner.lesson) {
+      lesson_(state_.runner.lesson),
+      model_(state_.session.shared_model()) {
   view_ = make_view(state_, words_, theme().numbers, std::nullopt);
   turn_pages();
 }
@@ -114,7 +123,7 @@ void App::apply(const Action& action) {
 }
 
 void App::refresh_view() {
-  if (lesson_ != state_.runner.lesson) forget_lesson();
+  if (lesson_ != state_.runner.lesson || model_ != state_.session.shared_model()) forget_model();
   // an action may have taken the cell away from under the pointer
   const bool is_previewing =
       state_.trail.empty() && window_.pointed.cell && state_.has_cell(*window_.pointed.cell);
@@ -127,10 +136,12 @@ void App::refresh_view() {
   follow_up_ = true;
 }
 
-/// Cells, drafts and pages of one lesson mean nothing in another.
-void App::forget_lesson() {
-  if (lesson_->path != state_.lesson().path) window_.scrolled_step = kNoStep;
+/// Cells, drafts and pages of one lesson or model mean nothing in another.
+void App::forget_model() {
+  const bool is_reading = lesson_ && state_.has_lesson() && lesson_->path == state_.lesson().path;
+  if (!is_reading) window_.scrolled_step = kNoStep;
   lesson_ = state_.runner.lesson;
+  model_ = state_.session.shared_model();
   window_.seen = {};
   window_.pointed = {};
   window_.first_shown.clear();
@@ -170,13 +181,32 @@ void App::play(double time, Actions& actions) {
   }
   if (time - window_.play_since < kSecondsPerOperation / window_.speed) return;
   window_.play_since = time;
-  actions.push_back(NextOperation{});
+  switch (state_.play_by) {
+    case PlayBy::operation:
+      return actions.push_back(MoveCursor{state_.cursor().position() + 1});
+    case PlayBy::layer:
+      return actions.push_back(NextLayer{});
+    case PlayBy::training_step:
+      return actions.push_back(NextTrainingStep{});
+  }
 }
 
 double App::next_frame_within(double time) const {
   if (follow_up_) return 0;
   if (state_.playing == Playing::no) return platform::kOnInput;
   return std::max(0.0, window_.play_since + kSecondsPerOperation / window_.speed - time);
+}
+
+/// Where the learner is, for the window's frame.
+std::string App::title() const {
+  if (state_.has_lesson())
+    return words_.text.text("window.title", {{"lesson", state_.name},
+                                             {"step", std::to_string(view_.step.step + 1)},
+                                             {"count", std::to_string(view_.step.n_steps)}});
+  return words_.text.text("window.title_of_model", {{"name", state_.name},
+                                                    {"step", std::to_string(state_.session.training_step())},
+                                                    {"position", std::to_string(state_.cursor().position())},
+                                                    {"count", std::to_string(state_.session.n_steps())}});
 }
 
 platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) {
@@ -209,10 +239,7 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;
   refresh_view();
   if (fonts_->needs_rebuild()) follow_up_ = true;
-  return {.within = next_frame_within(frame.time),
-          .title = words_.text.text("window.title", {{"lesson", state_.lesson().title},
-                                                     {"step", std::to_string(view_.step.step + 1)},
-                                                     {"count", std::to_string(view_.step.n_steps)}})};
+  return {.within = next_frame_within(frame.time), .title = title()};
 }
 
 }  // namespace headscope::simulator

@@ -39,8 +39,9 @@ class App {
  private:
   App(AppState state, Words words, Theme light, Theme dark);
   void refresh_view();
-  void forget_lesson();
+  void forget_model();
   void turn_pages();
+  std::string title() const;
   void play(double time, Actions& actions);
   double next_frame_within(double time) const;
 
@@ -50,8 +51,10 @@ class App {
   std::optional<Fonts> fonts_;
   WindowState window_;
   View view_;
-  std::shared_ptr<const lessons::Lesson> lesson_;  // that the window's drafts and pages belong to
-  std::optional<CellAddress> page_turned_to_;      // the lit cell for which pages were last turned
+  // what the window's drafts and pages belong to
+  std::shared_ptr<const lessons::Lesson> lesson_;
+  std::shared_ptr<const core::SessionModel> model_;
+  std::optional<CellAddress> page_turned_to_;  // the lit cell for which pages were last turned
   bool follow_up_ =
       true;  // another frame is due: something was applied or lit that the last one did not show
 };

@@ -1,6 +1,34 @@
 #include "simulator/app_state.h"
 
+#include <algorithm>
+
 namespace headscope::simulator {
+
+std::int64_t AppState::head() const {
+  return has_lesson() ? lessons::current_head(runner, session)
+                      : std::clamp<std::int64_t>(chosen_head, 0, session.config().n_heads - 1);
+}
+
+bool AppState::has_cell(const CellAddress& address) const {
+  const core::Graph& graph = session.graph();
+  if (address.tensor.index >= graph.n_tensors() ||
+      !session.trace().shape(address.tensor).contains(address.cell))
+    return false;
+  switch (address.quantity) {
+    case core::Quantity::value:
+      return true;
+    case core::Quantity::gradient:
+      return session.has_gold() && session.trace().workspace().has_gradient(address.tensor);
+    case core::Quantity::first_moment:
+    case core::Quantity::second_moment:
+    case core::Quantity::previous_value:
+    case core::Quantity::previous_first:
+    case core::Quantity::previous_second:
+      break;
+  }
+  return session.has_gold() && graph.spec(address.tensor).role == core::Role::parameter &&
+         session.trace().workspace().has_gradient(address.tensor);
+}
 
 core::Result<AppState> open_lesson(const std::filesystem::path& assets,
                                    const std::filesystem::path& lesson_folder, const std::string& name) {
@@ -14,11 +42,31 @@ core::Result<AppState> open_lesson(const std::filesystem::path& assets,
   if (!session) return session.error();
 
   AppState state{.assets = assets,
+                 .lesson_folder = path->parent_path(),
                  .library = *std::move(library),
                  .runner = lessons::start_lesson(*std::move(lesson)),
                  .session = *std::move(session)};
-  const std::size_t n_operations = state.session.graph().operations().size();
-  state.cursor = core::Cursor(n_operations, lessons::view_step(state.runner, state.session).cursor);
+  state.name = state.lesson().title;
+  state.initial = state.session.setup();
+  state.session.move_to(lessons::view_step(state.runner, state.session).cursor);
+  return state;
+}
+
+core::Result<AppState> open_session(const std::filesystem::path& assets,
+                                    const std::filesystem::path& lesson_folder, core::Session session,
+                                    std::string name, std::shared_ptr<const core::Task> task) {
+  core::Result<std::vector<lessons::LessonEntry>> library = lessons::list_lessons(lesson_folder);
+  if (!library) return library.error();
+  AppState state{.assets = assets,
+                 .lesson_folder = lesson_folder,
+                 .library = *std::move(library),
+                 .name = std::move(name),
+                 .task = std::move(task),
+                 .session = std::move(session),
+                 .level = StageLevel::model,
+                 .left_panel = LeftPanel::what_if};
+  state.initial = state.session.setup();
+  state.session.move_to(0);
   return state;
 }
 

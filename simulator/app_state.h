@@ -1,5 +1,5 @@
 // Everything that the simulator knows about the learner's place: lesson, session, cursor, changes, look.
-// Plain data; actions.h alone changes it, and every face (window, terminal) draws from it.
+// actions.h alone changes it, and every face (window, terminal) draws from it.
 #pragma once
 
 #include "core/session.h"
@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::simulator {
@@ -23,45 +25,91 @@ struct CellAddress {
   auto operator<=>(const CellAddress&) const = default;
 };
 
-/// What the learner may change and take back: undo keeps whole documents, since they are small.
+/// What undo goes back to. A setup is small, but for the numbers that training made, which are shared.
 struct Document {
-  std::string sentence;
-  core::Edits edits;
-  bool operator==(const Document&) const = default;
+  core::Setup setup;
+  std::size_t position = 0;  // of the cursor; taken up again where a training step is undone or redone
 };
+
+/// How near the stage looks: from the whole model to the matrices of one operation. Each opens in the one
+/// before; the cell, nearest of all, is the last of the trail.
+enum class StageLevel : std::uint8_t { model, block, part, heads, head, matrix };
+
+/// What playing and "on" walk by.
+enum class PlayBy : std::uint8_t { operation, layer, training_step };
 
 enum class Appearance : std::uint8_t { light, dark };
 enum class Layout : std::uint8_t { study, presentation };
 enum class Playing : std::uint8_t { no, yes };
+/// What stands at the left, where there is a lesson.
+enum class LeftPanel : std::uint8_t { lesson, what_if };
+
+struct CheckedGradient {
+  CellAddress address;
+  core::GradientCheck check;
+};
+
+/// The same model before what was changed, at the same step: what a difference is shown against.
+struct Comparison {
+  /// What the learner marked as "before"; none: this sentence with the model as it was opened.
+  std::optional<core::Setup> marked = {};
+  std::unique_ptr<core::Session> before = {};  // none: differences are not shown
+};
 
 struct AppState {
   std::filesystem::path assets;
+  std::filesystem::path lesson_folder;
   std::vector<lessons::LessonEntry> library;
-  lessons::LessonRunner runner;
+  lessons::LessonRunner runner = {};            // without a lesson where there is none: see has_lesson()
+  std::string name = {};                        // of the model, for people; of a lesson its title
+  std::shared_ptr<const core::Task> task = {};  // that the model learned: draws examples; or null
+  std::uint64_t n_examples_drawn = 0;
   core::Session session;
-  core::Cursor cursor = core::Cursor();  // over the operations; follows the lesson's step until moved
-  std::vector<CellAddress> trail = {};   // cells that the learner locked and followed; the last one is lit
+  core::Setup initial = {};             // as opened: what reset returns to
+  std::vector<CellAddress> trail = {};  // cells that the learner locked and followed; the last one is lit
   std::vector<Document> undo = {}, redo = {};  // the nearest last
-  std::optional<core::Error> message = {};     // the last action's failure, shown until the next action
+  std::uint32_t stroke = 0;                    // of the last change; 0: it stands alone
+  StageLevel level = StageLevel::matrix;
+  std::string opened = {};  // the part of the model that is opened, a path of names; empty: the cursor's
+  std::optional<core::TensorId> shown = {};   // whose operation the stage shows; none: the cursor's
+  std::optional<core::TensorId> chosen = {};  // of a backward step: whose gradient the stage shows
+  std::int64_t chosen_head = 0;               // outside lessons
+  Comparison comparison = {};
+  std::optional<CheckedGradient> checked = {};  // until a number changes
+  std::optional<core::Error> message = {};      // the last action's failure, shown until the next action
   Appearance appearance = Appearance::light;
   Layout layout = Layout::study;
   Playing playing = Playing::no;
+  PlayBy play_by = PlayBy::operation;
+  LeftPanel left_panel = LeftPanel::lesson;
   double text_scale = 1.0;
   std::uint64_t revision = 0;  // counts changes: views are rebuilt when it moved
 
+  bool has_lesson() const { return runner.lesson != nullptr; }
+  /// Precondition: has_lesson().
   const lessons::Lesson& lesson() const { return *runner.lesson; }
-  std::int64_t head() const { return lessons::current_head(runner, session); }
-  Document document() const { return {session.text(), session.edits()}; }
-  /// Whether there is such a cell, the sentence being as long as it is.
-  bool has_cell(const CellAddress& address) const {
-    return address.tensor.index < session.graph().n_tensors() &&
-           session.trace().shape(address.tensor).contains(address.cell);
+  /// Counts steps that have run: forward, loss, backward, update (core::StepList).
+  const core::Cursor& cursor() const { return session.cursor(); }
+  /// The step before the cursor; none at the beginning.
+  std::optional<core::Step> last_step() const {
+    if (cursor().at_begin()) return std::nullopt;
+    return session.steps()[cursor().position() - 1];
   }
-  core::Trace<float> trace() const { return session.trace(cursor); }
+  std::int64_t head() const;
+  /// Whether there is such a cell, the sentence being as long as it is, and a number of that kind at any
+  /// moment.
+  bool has_cell(const CellAddress& address) const;
+  core::Trace<float> trace() const { return session.trace(); }
 };
 
 /// Opens a lesson at its first step. Errors: those of find_lesson(), load_lesson(), make_session().
 core::Result<AppState> open_lesson(const std::filesystem::path& assets,
                                    const std::filesystem::path& lesson_folder, const std::string& name);
+
+/// The model without a lesson, seen whole, before its first step. `task` may be null. Errors: those of
+/// list_lessons().
+core::Result<AppState> open_session(const std::filesystem::path& assets,
+                                    const std::filesystem::path& lesson_folder, core::Session session,
+                                    std::string name, std::shared_ptr<const core::Task> task);
 
 }  // namespace headscope::simulator

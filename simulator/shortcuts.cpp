@@ -8,17 +8,27 @@
 namespace headscope::simulator {
 namespace {
 
-void read_lesson_keys(Panel& panel) {
+void read_step_keys(Panel& panel) {
   Actions& actions = panel.actions;
   const bool presses_control = panel.window.focus.holds_keys();
-  if (key_pressed(Key::space) && !presses_control) actions.push_back(NextStep{});
-  if (key_pressed(Key::page_down)) actions.push_back(NextStep{});
-  if (key_pressed(Key::page_up)) actions.push_back(PreviousStep{});
+  // a clicker's keys turn the lesson's steps; without a lesson they step the model
+  const bool has_lesson = panel.state.has_lesson();
+  const auto on = [&] { has_lesson ? actions.push_back(NextStep{}) : actions.push_back(NextOperation{}); };
+  if (key_pressed(Key::space) && !presses_control) on();
+  if (key_pressed(Key::page_down)) on();
+  if (key_pressed(Key::page_up))
+    has_lesson ? actions.push_back(PreviousStep{}) : actions.push_back(PreviousOperation{});
   if (presses_control) return;  // arrows and Home belong to the control that has the focus
-  if (key_pressed(Key::home)) actions.push_back(GoToStep{0});
-  if (key_pressed(Key::end)) actions.push_back(GoToStep{panel.view.step.n_steps - 1});
-  if (key_pressed(Key::right, Repeat::repeating)) actions.push_back(NextOperation{});
-  if (key_pressed(Key::left, Repeat::repeating)) actions.push_back(PreviousOperation{});
+  if (key_pressed(Key::home)) has_lesson ? actions.push_back(GoToStep{0}) : actions.push_back(MoveCursor{0});
+  if (key_pressed(Key::end))
+    has_lesson ? actions.push_back(GoToStep{panel.view.step.n_steps - 1})
+               : actions.push_back(MoveCursor{panel.state.session.n_steps()});
+  const bool by_layer = ImGui::GetIO().KeyShift;
+  if (key_pressed(Key::right, Repeat::repeating))
+    by_layer ? actions.push_back(NextLayer{}) : actions.push_back(NextOperation{});
+  if (key_pressed(Key::left, Repeat::repeating))
+    by_layer ? actions.push_back(PreviousLayer{}) : actions.push_back(PreviousOperation{});
+  if (typed('n')) actions.push_back(NextTrainingStep{});
 }
 
 void follow_largest_term(Panel& panel) {
@@ -44,6 +54,7 @@ void read_cell_keys(Panel& panel) {
       panel.actions.push_back(StepBack{});
   }
   if (typed('e') && panel.view.lit) begin_edit(panel, *panel.view.lit);
+  if (typed('c') && panel.view.lit) panel.actions.push_back(CheckGradient{*panel.view.lit});
   const std::int64_t n_heads = panel.state.session.config().n_heads;
   if (typed('h')) panel.actions.push_back(ChooseHead{(panel.view.step.head + 1) % n_heads});
 }
@@ -56,9 +67,10 @@ void read_window_keys(Panel& panel) {
     panel.actions.push_back(
         SetAppearance{state.appearance == Appearance::light ? Appearance::dark : Appearance::light});
   if (typed('r')) {
-    panel.actions.push_back(RestoreCells{});
-    panel.actions.push_back(RestoreSentence{});
+    panel.actions.push_back(Reset{});
   }
+  if (typed('d')) panel.actions.push_back(SetDifference{state.comparison.before ? Shows::no : Shows::yes});
+  if (typed('b')) panel.actions.push_back(MarkBefore{});
   if (typed('?')) panel.window.help = panel.window.help == Shown::yes ? Shown::no : Shown::yes;
   const auto change_text_scale = [&](double change) {
     const Scale& limits = panel.theme().scale;
@@ -90,7 +102,7 @@ void read_shortcuts(Panel& panel) {
   if (ImGui::GetIO().WantTextInput || panel.window.edit) return;
   read_undo(panel);
   if (ImGui::GetIO().KeyCtrl) return;
-  read_lesson_keys(panel);
+  read_step_keys(panel);
   read_cell_keys(panel);
   read_window_keys(panel);
 }

@@ -117,14 +117,19 @@ bool is_operation(const core::Graph& graph, std::size_t operation, std::vector<c
 /// The plan before the table of positions is cut to the sentence.
 StagePlan plan_whole(const AppState& state, const lessons::StepView& step) {
   const core::Graph& graph = state.session.graph();
-  if (state.cursor.position() == step.cursor && !step.shown.empty()) {
+  if (state.cursor().position() == step.cursor && !step.shown.empty()) {
     const std::optional<std::size_t> operation =
         step.stop ? graph.producer(*step.stop) : std::optional<std::size_t>();
     return operation && is_operation(graph, *operation, step.shown)
                ? plan_operation(state.session, *operation, step.head)
                : plan_shown(state.session, step.shown, step.head);
   }
-  if (!state.cursor.at_begin()) return plan_operation(state.session, state.cursor.position() - 1, step.head);
+  if (state.shown)
+    if (const std::optional<std::size_t> about = operation_about(graph, *state.shown))
+      return plan_operation(state.session, *about, step.head);
+  if (const std::optional<core::Step> last = state.last_step())
+    return last->phase == core::Phase::update ? plan_shown(state.session, {last->parameter}, step.head)
+                                              : plan_operation(state.session, last->operation, step.head);
   return plan_shown(state.session, {core::find_inputs(graph).ids}, step.head);
 }
 

@@ -4,7 +4,7 @@ namespace headscope::simulator {
 namespace {
 
 std::optional<CellAddress> step_cell(const AppState& state, const lessons::StepView& step) {
-  if (!step.lit_tensor || !step.lit_cell || state.cursor.position() != step.cursor) return std::nullopt;
+  if (!step.lit_tensor || !step.lit_cell || state.cursor().position() != step.cursor) return std::nullopt;
   return CellAddress{*step.lit_tensor, *step.lit_cell};
 }
 
@@ -14,12 +14,15 @@ View make_view(const AppState& state, const Words& words, const lessons::NumberR
                const std::optional<CellAddress>& previewed) {
   View view;
   view.revision = state.revision;
-  view.step = lessons::view_step(state.runner, state.session);
+  if (state.has_lesson())
+    view.step = lessons::view_step(state.runner, state.session);
+  else
+    view.step.head = state.head();
   view.stage = plan_stage(state, view.step);
   view.previewed = previewed;
   view.is_locked = !state.trail.empty();
   view.lit = view.is_locked ? state.trail.back() : previewed ? previewed : step_cell(state, view.step);
-  if (view.lit) view.narration = narrate(state.session, state.cursor, *view.lit, words, rules);
+  if (view.lit) view.narration = narrate(state.session, state.cursor(), *view.lit, words, rules);
   return view;
 }
 

@@ -44,6 +44,7 @@ class LessonWatch {
   /// Whether the lesson's file is another one, or a newer one, than last time; a lesson just opened is no
   /// change.
   bool changed() {
+    if (!app_.state().has_lesson()) return false;
     const std::filesystem::path& path = app_.state().lesson().path;
     std::error_code failed;
     const std::filesystem::file_time_type time = std::filesystem::last_write_time(path, failed);

@@ -92,7 +92,7 @@ void draw_group(Panel& panel, const std::vector<Thumbnail>& shown, float x, floa
 
 float draw_operation_strip(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
-  const std::size_t position = panel.state.cursor.position();
+  const std::size_t position = panel.state.cursor().position();
   const std::size_t current = position > 0 ? position - 1 : 0;
   const auto n_fit = static_cast<std::size_t>(std::max(3.0f, std::floor(box.width() / panel.px(kPitch))));
   const std::vector<Thumbnail> shown = visible(thumbnails(panel), current, n_fit);

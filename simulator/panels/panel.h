@@ -87,6 +87,8 @@ struct Panel {
 
 void draw_top_bar(Panel& panel, const Rect& box);
 void draw_lesson(Panel& panel, const Rect& box);
+/// All that the learner may change: sentence, gold answer, heads, switches, rate, cells.
+void draw_what_if(Panel& panel, const Rect& box);
 void draw_stage(Panel& panel, const Rect& box);
 void draw_explainer(Panel& panel, const Rect& box);
 void draw_transport(Panel& panel, const Rect& box);

@@ -8,12 +8,14 @@ namespace headscope::simulator {
 void draw_presentation(Panel& panel, const Rect& box) {
   draw_stage(panel, {box.min, {box.max.x, box.max.y - panel.px(24)}});
   Painter& painter = panel.painter();
+  const bool has_lesson = panel.state.has_lesson();
   if (panel.state.message)
     note_line(painter, {box.min.x + panel.px(48), box.max.y - panel.px(64)}, box.width() - panel.px(96),
               Note::error, panel.words.text.error(*panel.state.message));
   painter.fill({{box.min.x, box.max.y - panel.px(24)}, box.max}, painter.colour().stage);
   progress_line(painter, {box.min.x + panel.px(48), box.max.y - panel.px(16)}, box.width() - panel.px(96),
-                static_cast<int>(panel.view.step.step) + 1, static_cast<int>(panel.view.step.n_steps));
+                static_cast<int>(has_lesson ? panel.view.step.step + 1 : panel.state.cursor().position()),
+                static_cast<int>(has_lesson ? panel.view.step.n_steps : panel.state.session.n_steps()));
 }
 
 }  // namespace headscope::simulator

@@ -24,7 +24,7 @@ core::TensorId subject(const Panel& panel) {
   if (plan.step && plan.step->phase == core::Phase::update) return plan.step->parameter;
   if (panel.view.stage.operation)
     return core::result(panel.state.session.graph().operations()[*panel.view.stage.operation]);
-  if (panel.view.step.stop && panel.state.cursor.position() == panel.view.step.cursor)
+  if (panel.view.step.stop && panel.state.cursor().position() == panel.view.step.cursor)
     return *panel.view.step.stop;
   return panel.view.stage.items.back().slice.tensor;
 }

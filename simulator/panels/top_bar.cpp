@@ -66,7 +66,9 @@ void draw_top_bar(Panel& panel, const Rect& box) {
     right -= model_width + gap;
   }
 
-  const std::string title = std::to_string(panel.state.lesson().number) + "   " + panel.state.lesson().title;
+  const std::string title = panel.state.has_lesson()
+                                ? std::to_string(panel.state.lesson().number) + "   " + panel.state.name
+                                : panel.state.name;
   const TextStyle title_style{.type = TypeStyle::body, .source = Source::lesson, .role = "lesson_title"};
   const float field_least = panel.px(220),
               label_width = painter.width_of(panel.text("top_bar.sentence"), model_style) + panel.px(10);

@@ -14,7 +14,7 @@ namespace headscope::simulator {
 namespace {
 
 void draw_buttons(Panel& panel, const Rect& box) {
-  const core::Cursor& cursor = panel.state.cursor;
+  const core::Cursor& cursor = panel.state.cursor();
   const float size = panel.px(36), pitch = panel.px(44), y = box.centre().y;
   const Ability back = cursor.at_begin() ? Ability::disabled : Ability::enabled;
   const Ability on = cursor.at_end() ? Ability::disabled : Ability::enabled;
@@ -60,12 +60,14 @@ std::vector<TrackSegment> segments(const Panel& panel) {
 
 void draw_track(Panel& panel, const Rect& box) {
   const std::vector<TrackSegment> list = segments(panel);
-  const std::size_t position = panel.state.cursor.position();
+  const std::size_t position = panel.state.cursor().position();
   std::string label;
   if (position > 0) {
     const core::Graph& graph = panel.state.session.graph();
-    label = panel.text("tensor." + text_key(graph.spec(core::result(graph.operations()[position - 1]))) +
-                       ".name");
+    const core::Step step = *panel.state.last_step();
+    const core::TensorId tensor =
+        step.phase == core::Phase::update ? step.parameter : core::result(graph.operations()[step.operation]);
+    label = panel.text("tensor." + text_key(graph.spec(tensor)) + ".name");
   }
   const float y = box.centre().y - track_height(panel.painter()) / 2;
   const TrackResponse response =
@@ -77,7 +79,7 @@ void draw_track(Panel& panel, const Rect& box) {
 
 void draw_position(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
-  const core::Cursor& cursor = panel.state.cursor;
+  const core::Cursor& cursor = panel.state.cursor();
   const std::string n = std::to_string(cursor.end());
   const std::string words =
       cursor.at_begin()

@@ -82,18 +82,18 @@ TEST_CASE("every operation is drawn with the numbers of its operands and its res
   app.settle();
   app.app.apply(MoveCursor{0});
   app.settle();
-  const std::size_t n_operations = app.state().cursor.end();
+  const std::size_t n_operations = app.state().session.steps().n_forward();
   for (std::size_t operation = 1; operation <= n_operations; ++operation) {
     app.press(ImGuiKey_RightArrow);
     INFO("operation " << operation);
-    REQUIRE(app.state().cursor.position() == operation);
+    REQUIRE(app.state().cursor().position() == operation);
     REQUIRE(app.view().stage.operation == operation - 1);
     const std::set<std::string> forms = forms_of(app, app.view().stage);
     for (const TextEntry* cell : app.record.with_role("cell")) CHECK(forms.contains(cell->text));
     CHECK_FALSE(app.record.with_role("cell").empty());
   }
   app.press(ImGuiKey_LeftArrow);
-  CHECK(app.state().cursor.position() == n_operations - 1);
+  CHECK(app.state().cursor().position() == n_operations - 1);
 }
 
 TEST_CASE("no text is drawn outside its clip rectangle or the window", "[simulator][app]") {
@@ -271,7 +271,7 @@ TEST_CASE("the strip and the track move the cursor", "[simulator][app]") {
   const TextEntry& strip = app.text_with("÷ √d", "strip");
   app.click(strip.rect.centre());
   const std::size_t producer = *app.state().session.graph().producer(attention(app, "scaled_scores"));
-  CHECK(app.state().cursor.position() == producer + 1);
+  CHECK(app.state().cursor().position() == producer + 1);
 }
 
 TEST_CASE("an idle window asks for no frame", "[simulator][app]") {
@@ -286,8 +286,8 @@ TEST_CASE("playing runs to the end and rests", "[simulator][app]") {
   AppOnNull app("1");
   app.settle();
   app.type("p");
-  for (int n = 0; n < 60 * 40 && app.state().playing == Playing::yes; ++n) app.frame();
-  CHECK(app.state().cursor.at_end());
+  for (int n = 0; n < 60 * 400 && app.state().playing == Playing::yes; ++n) app.frame();
+  CHECK(app.state().cursor().at_end());
   app.settle();
   CHECK(app.next.within == platform::kOnInput);
 }

@@ -23,7 +23,7 @@ struct Lesson {
 
   core::TensorId id(const std::string& name) const { return *state.session.graph().find(name); }
   Narration narrate_cell(const std::string& name, const core::Cell& cell) const {
-    const std::size_t end = state.cursor.end();
+    const std::size_t end = state.cursor().end();
     return narrate(state.session, core::Cursor(end, end), {id(name), cell}, words);
   }
 };
@@ -71,7 +71,7 @@ TEST_CASE("every cell of the lesson's model has a sentence without gaps, and its
           "[simulator][narration]") {
   const Lesson lesson;
   const core::Session& session = lesson.state.session;
-  const std::size_t end = lesson.state.cursor.end();
+  const std::size_t end = session.steps().n_forward();
   for (std::uint32_t index = 0; index < session.graph().n_tensors(); ++index) {
     const core::Shape& shape = session.trace().shape({index});
     for (std::int64_t place = 0; place < shape.count(); place += 1 + shape.count() / 40) {
