@@ -115,7 +115,7 @@ bool is_operation(const core::Graph& graph, std::size_t operation, std::vector<c
 }
 
 /// The plan before the table of positions is cut to the sentence.
-StagePlan plan_whole(const AppState& state, const lessons::StepView& step) {
+StagePlan plan_whole(const AppState& state, const lessons::StepView& step, const StageChoice& choice) {
   const core::Graph& graph = state.session.graph();
   if (state.cursor().position() == step.cursor && !step.shown.empty()) {
     const std::optional<std::size_t> operation =
@@ -128,9 +128,21 @@ StagePlan plan_whole(const AppState& state, const lessons::StepView& step) {
     if (const std::optional<std::size_t> about = operation_about(graph, *state.shown))
       return plan_operation(state.session, *about, step.head);
   if (const std::optional<core::Step> last = state.last_step())
-    return last->phase == core::Phase::update ? plan_shown(state.session, {last->parameter}, step.head)
-                                              : plan_operation(state.session, last->operation, step.head);
+    return plan_step(state.trace(), *last, choice);
   return plan_shown(state.session, {core::find_inputs(graph).ids}, step.head);
+}
+
+/// The last step that made a number of this kind; none where an operation forward did, or none did yet.
+std::optional<core::Step> step_of(const AppState& state, const CellAddress& address) {
+  const core::Trace<float> trace = state.trace();
+  const core::GradientPlan& gradients = trace.workspace().gradient_plan();
+  if (address.quantity == core::Quantity::value) return std::nullopt;
+  if (address.quantity != core::Quantity::gradient)
+    return core::Step{.phase = core::Phase::update, .parameter = address.tensor};
+  const std::size_t n_written = trace.gradient_writers_done(address.tensor);
+  if (n_written == 0) return std::nullopt;
+  return core::Step{.phase = core::Phase::backward,
+                    .operation = gradients.operations()[gradients.writers(address.tensor)[n_written - 1]]};
 }
 
 /// The plan that shows the cell that the learner followed to.
@@ -138,11 +150,17 @@ StagePlan plan_followed(const AppState& state, const CellAddress& lit, std::int6
   const core::Graph& graph = state.session.graph();
   const int head_place = graph.spec(lit.tensor).shape.find(core::Axis::head);
   const std::int64_t head = head_place >= 0 ? lit.cell[head_place] : step_head;
+  if (const std::optional<core::Step> step = step_of(state, lit)) {
+    StagePlan followed = plan_step(state.trace(), *step, {.head = head, .result = lit.tensor, .lit = lit});
+    if (is_on(followed, lit)) return followed;
+  }
   if (const std::optional<std::size_t> about = operation_about(graph, lit.tensor)) {
     StagePlan followed = plan_operation(state.session, *about, head);
     if (is_on(followed, lit)) return followed;
   }
-  return plan_shown(state.session, {lit.tensor}, head);
+  StagePlan alone = plan_shown(state.session, {lit.tensor}, head);
+  alone.items.front().slice.quantity = lit.quantity;
+  return alone;
 }
 
 }  // namespace
@@ -166,8 +184,9 @@ StagePlan plan_operation(const core::Session& session, std::size_t operation, st
   return plan_operation(session.trace(), operation, head);
 }
 
-StagePlan plan_stage(const AppState& state, const lessons::StepView& step) {
-  StagePlan plan = plan_whole(state, step);
+StagePlan plan_stage(const AppState& state, const lessons::StepView& step,
+                     const std::optional<CellAddress>& lit) {
+  StagePlan plan = plan_whole(state, step, {.head = step.head, .result = state.chosen, .lit = lit});
   if (!state.trail.empty() && !is_on(plan, state.trail.back()))
     plan = plan_followed(state, state.trail.back(), step.head);
   // of the table of positions, those that the sentence has

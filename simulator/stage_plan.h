@@ -70,9 +70,11 @@ StagePlan plan_operation(const core::Session& session, std::size_t operation, st
 /// a parameter's update. Whether the step has run is the trace's cursor's to say.
 StagePlan plan_step(const core::Trace<float>& trace, const core::Step& step, const StageChoice& choice);
 
-/// What the learner looks at: the operation of the cell that they followed, else the step's own choice while
-/// the cursor stands where the step put it, else the operation before the cursor.
-StagePlan plan_stage(const AppState& state, const lessons::StepView& step);
+/// What the learner looks at: the operation of the cell that they followed, else the lesson's own choice
+/// while the cursor stands where its step put it, else the tensor that they asked for, else the step before
+/// the cursor. `lit` chooses the row of a softmax's backward pass.
+StagePlan plan_stage(const AppState& state, const lessons::StepView& step,
+                     const std::optional<CellAddress>& lit = {});
 
 /// The numbers of an item, row by row. The slice says where; what is not stored is computed from the trace.
 class ItemNumbers {

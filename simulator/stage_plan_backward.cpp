@@ -299,7 +299,9 @@ StagePlan plan_step(const core::Trace<float>& trace, const core::Step& step, con
     case core::Phase::forward:
       break;
   }
-  return plan_operation(trace, step.operation, choice.head);
+  StagePlan plan = plan_operation(trace, step.operation, choice.head);
+  plan.step = step;
+  return plan;
 }
 
 ItemNumbers::ItemNumbers(const core::Trace<float>& trace, const StageItem& item)

@@ -18,11 +18,13 @@ View make_view(const AppState& state, const Words& words, const lessons::NumberR
     view.step = lessons::view_step(state.runner, state.session);
   else
     view.step.head = state.head();
-  view.stage = plan_stage(state, view.step);
   view.previewed = previewed;
   view.is_locked = !state.trail.empty();
   view.lit = view.is_locked ? state.trail.back() : previewed ? previewed : step_cell(state, view.step);
-  if (view.lit) view.narration = narrate(state.session, state.cursor(), *view.lit, words, rules);
+  view.stage = plan_stage(state, view.step, view.lit);
+  if (view.lit) view.narration = narrate(state.session, state.trace(), *view.lit, words, rules);
+  if (view.stage.step)
+    view.said = narrate_step(state.session, state.trace(), *view.stage.step, words, view.lit, rules);
   return view;
 }
 

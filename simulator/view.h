@@ -20,6 +20,7 @@ struct View {
   std::optional<CellAddress> lit;        // followed or locked, else previewed, else the step's
   bool is_locked = false;
   std::optional<Narration> narration;  // of `lit`
+  std::string said;                    // Markdown: what the stage's step does; empty where it is no step's
 };
 
 View make_view(const AppState& state, const Words& words, const lessons::NumberRules& rules,

@@ -163,7 +163,8 @@ float draw_sentence(Panel& panel, ImVec2 at, float width, std::string_view markd
           .kind = run.kind, .text = run.text, .strong = run.strong, .emphasis = run.emphasis};
       if (run.kind == lessons::Run::Kind::tensor_link)
         prose.tensor =
-            lessons::find_tensor(panel.state.session.graph(), run.target, panel.state.lesson().inside);
+            lessons::find_tensor(panel.state.session.graph(), run.target,
+                                 panel.state.has_lesson() ? panel.state.lesson().inside : std::string());
       runs.push_back(std::move(prose));
     }
   std::vector<Run> rich = rich_runs(panel, runs, Source::catalog);

@@ -1,6 +1,7 @@
 // The stage: the operation strip, the title with its formula, the matrices, and the printed scale.
 #include "simulator/panels/operation_strip.h"
 #include "simulator/panels/panel.h"
+#include "simulator/panels/prose.h"
 #include "simulator/panels/stage_layout.h"
 #include "simulator/rich_text.h"
 #include "simulator/tensor_facts.h"
@@ -42,6 +43,32 @@ std::string title_words(const Panel& panel) {
   return words;
 }
 
+/// Of many heads the one that is shown, between a button back and one on.
+constexpr std::int64_t kMostHeadChips = 8;
+
+float draw_head_pager(Panel& panel, ImVec2 top_right, std::int64_t n_heads) {
+  Painter& painter = panel.painter();
+  const float target = chip_size(painter, "0").y, middle = top_right.y + target / 2;
+  const std::int64_t head = panel.view.stage.head;
+  float x = top_right.x - target;
+  const auto button = [&](std::string_view id, Icon icon, std::int64_t to) {
+    const bool is_there = to >= 0 && to < n_heads;
+    if (icon_button(panel.ui, id, {x + target / 2, middle}, target, icon,
+                    is_there ? Ability::enabled : Ability::disabled)
+            .clicked)
+      panel.actions.push_back(ChooseHead{to});
+  };
+  button("head_on", Icon::pager_on, head + 1);
+  const TextStyle style{.type = TypeStyle::label, .colour = painter.colour().secondary};
+  const std::string words =
+      panel.text("stage.head_of", {{"head", std::to_string(head)}, {"last", std::to_string(n_heads - 1)}});
+  const Rect text =
+      painter.text_to({x - panel.px(4), middle - painter.line_height(TypeStyle::label) / 2}, words, style);
+  x = text.min.x - panel.px(4) - target;
+  button("head_back", Icon::pager_back, head - 1);
+  return top_right.x - x;
+}
+
 /// The heads to choose from, at the right of the title. Returns the width used.
 float draw_head_choice(Panel& panel, ImVec2 top_right) {
   const std::int64_t n_heads = panel.state.session.config().n_heads;
@@ -55,6 +82,7 @@ float draw_head_choice(Panel& panel, ImVec2 top_right) {
            std::ranges::none_of(panel.view.stage.items, is_another_head);
   });
   if (n_heads < 2 || !has_heads) return 0;
+  if (n_heads > kMostHeadChips) return draw_head_pager(panel, top_right, n_heads);
   Painter& painter = panel.painter();
   const float gap = panel.px(panel.theme().space.xs);
   float x = top_right.x;
@@ -71,6 +99,40 @@ float draw_head_choice(Panel& panel, ImVec2 top_right) {
   const float label_y = top_right.y + (chip_size(painter, "0").y - painter.line_height(TypeStyle::label)) / 2;
   const Rect box = painter.text_to({x - gap, label_y}, label, style);
   return top_right.x - box.min.x;
+}
+
+/// "∂Q" of a gradient to choose: its symbol, or the name where two have the same.
+std::vector<std::string> result_words(const Panel& panel) {
+  const core::Graph& graph = panel.state.session.graph();
+  std::vector<std::string> symbols;
+  for (const StageResult& result : panel.view.stage.results)
+    symbols.push_back("∂" + graph.spec(result.tensor).symbol);
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < symbols.size(); ++at) {
+    const core::TensorSpec& spec = graph.spec(panel.view.stage.results[at].tensor);
+    const bool is_alone = std::ranges::count(symbols, symbols[at]) == 1;
+    words.push_back(is_alone ? symbols[at] : "∂ " + panel.text("tensor." + text_key(spec) + ".name"));
+  }
+  return words;
+}
+
+/// The gradients to choose from, of a backward pass with several. Returns the height used.
+float draw_result_choice(Panel& panel, ImVec2 at, float width) {
+  const StagePlan& plan = panel.view.stage;
+  if (plan.results.size() < 2) return 0;
+  const std::vector<std::string> words = result_words(panel);
+  const ChipChoice choice =
+      chip_choice(panel.ui, "result", at, width, words, static_cast<int>(plan.chosen), Source::tensor);
+  if (choice.pressed)
+    panel.actions.push_back(ChooseResult{plan.results[static_cast<std::size_t>(*choice.pressed)].tensor});
+  return choice.height;
+}
+
+/// What the step does with these numbers, under the title. Returns the height used.
+float draw_said(Panel& panel, ImVec2 at, float width) {
+  if (panel.view.said.empty() || panel.state.layout == Layout::presentation) return 0;
+  return draw_sentence(panel, at, width, panel.view.said,
+                       {.type = TypeStyle::label, .colour = panel.painter().colour().secondary});
 }
 
 /// "6 × 4 with 4 × 6 gives 6 × 6" of a product; empty for others.
@@ -194,7 +256,8 @@ float draw_formula(Panel& panel, ImVec2 at, float width) {
     line(panel.text("stage.written",
                     {{"n", std::to_string(plan.n_written)}, {"all", std::to_string(plan.n_writers)}}),
          painter.colour().secondary);
-  if (!plan.step && (plan.operation || plan.items.size() == 1))
+  const bool is_forward = !plan.step || plan.step->phase == core::Phase::forward;
+  if (is_forward && (plan.operation || plan.items.size() == 1))
     line(panel.text("tensor." + key + ".said"), painter.colour().secondary);
   line(shape_words(panel), painter.colour().tertiary);
   line(head_words(panel), painter.colour().tertiary);
@@ -253,7 +316,11 @@ void draw_stage(Panel& panel, const Rect& box) {
   const std::string title = title_words(panel);
   painter.fit_text(content.min, title, content.width() - heads - panel.px(theme.space.m),
                    {.type = title_type, .source = Source::catalog, .role = "stage_title"});
-  content.min.y += painter.line_height(title_type) + panel.px(theme.space.l) * air;
+  content.min.y += painter.line_height(title_type) + panel.px(theme.space.xs);
+  for (const auto draw_line_under : {draw_said, draw_result_choice})
+    if (const float height = draw_line_under(panel, content.min, content.width()); height > 0)
+      content.min.y += height + panel.px(theme.space.xs);
+  content.min.y += panel.px(theme.space.l) * air;
 
   Rect matrices = content;
   matrices.max.y -= scale_height(panel) + panel.px(theme.space.m);

@@ -6,22 +6,51 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace headscope::simulator {
 namespace {
 
-void draw_buttons(Panel& panel, const Rect& box) {
+constexpr std::array<double, 4> kSpeeds = {0.5, 1, 2, 4};
+
+double next_speed(double speed) {
+  const auto here = std::ranges::find(kSpeeds, speed);
+  return here == kSpeeds.end() || here + 1 == kSpeeds.end() ? kSpeeds.front() : *(here + 1);
+}
+
+std::string_view key_of(PlayBy by) {
+  switch (by) {
+    case PlayBy::operation:
+      return "transport.by_operation";
+    case PlayBy::layer:
+      return "transport.by_layer";
+    case PlayBy::training_step:
+      break;
+  }
+  return "transport.by_training_step";
+}
+
+PlayBy next_of(PlayBy by) {
+  return by == PlayBy::operation ? PlayBy::layer
+         : by == PlayBy::layer   ? PlayBy::training_step
+                                 : PlayBy::operation;
+}
+
+/// First, back, play, on, last.
+void draw_walk(Panel& panel, ImVec2 at) {
   const core::Cursor& cursor = panel.state.cursor();
-  const float size = panel.px(36), pitch = panel.px(44), y = box.centre().y;
+  const std::size_t end = panel.state.session.n_steps();
+  const float size = panel.px(36), pitch = panel.px(44);
   const Ability back = cursor.at_begin() ? Ability::disabled : Ability::enabled;
-  const Ability on = cursor.at_end() ? Ability::disabled : Ability::enabled;
-  float x = box.min.x + size / 2;
+  const Ability on = cursor.position() >= end ? Ability::disabled : Ability::enabled;
+  float x = at.x + size / 2;
   const auto press = [&](std::string_view id, Icon icon, Ability ability, float radius,
                          const Action& action) {
-    if (icon_button(panel.ui, id, {x, y}, radius, icon, ability).clicked) panel.actions.push_back(action);
+    if (icon_button(panel.ui, id, {x, at.y}, radius, icon, ability).clicked) panel.actions.push_back(action);
     x += pitch;
   };
   press("first", Icon::first, back, size, MoveCursor{0});
@@ -30,49 +59,100 @@ void draw_buttons(Panel& panel, const Rect& box) {
   press("play", is_playing ? Icon::pause : Icon::play, Ability::enabled, panel.px(44),
         SetPlaying{is_playing ? Playing::no : Playing::yes});
   press("next", Icon::next, on, size, NextOperation{});
-  press("last", Icon::last, on, size, MoveCursor{cursor.end()});
-
-  constexpr std::array<double, 4> kSpeeds = {0.5, 1, 2, 4};
-  const auto here = std::ranges::find(kSpeeds, panel.window.speed);
-  std::string speed =
-      lessons::format_digits(panel.window.speed, panel.window.speed < 1 ? 1 : 0, panel.theme().numbers);
-  const std::string word = panel.text("transport.speed", {{"speed", speed}});
-  const TextStyle style{.type = TypeStyle::label, .colour = panel.painter().colour().secondary};
-  const float width = panel.painter().width_of(word, style), right = box.max.x;
-  if (right - width < x - pitch / 2) return;  // no room: narrow windows play at the speed that was set
-  const ImVec2 at{right - width, y - panel.painter().line_height(TypeStyle::label) / 2};
-  if (text_link(panel.ui, "speed", at, word, style).clicked)
-    panel.window.speed = here == kSpeeds.end() || here + 1 == kSpeeds.end() ? kSpeeds.front() : *(here + 1);
+  press("last", Icon::last, on, size, MoveCursor{end});
 }
 
-/// Operations up to the probabilities belong to the forward pass, the rest to the loss.
+/// Layers back and on, the next training step, what playing walks by, its speed: those for which there is
+/// room, the keys do the same.
+void draw_links(Panel& panel, ImVec2 at, float right) {
+  Painter& painter = panel.painter();
+  const float gap = panel.px(14);
+  const auto link = [&](std::string_view id, const std::string& word, Ability ability, auto press) {
+    const TextStyle style{
+        .type = TypeStyle::small,
+        .colour = ability == Ability::enabled ? painter.colour().secondary : painter.colour().control,
+        .role = "transport_link"};
+    const float width = painter.width_of(word, style);
+    if (at.x + width > right) return;
+    if (ability == Ability::disabled)
+      painter.text(at, word, style);
+    else if (text_link(panel.ui, id, at, word, style).clicked)
+      press();
+    at.x += width + gap;
+  };
+  const core::Cursor& cursor = panel.state.cursor();
+  const auto able = [](bool is_able) { return is_able ? Ability::enabled : Ability::disabled; };
+  link("layer_back", panel.text("transport.layer_back"), able(!cursor.at_begin()),
+       [&] { panel.actions.push_back(PreviousLayer{}); });
+  link("layer_on", panel.text("transport.layer_on"), able(cursor.position() < panel.state.session.n_steps()),
+       [&] { panel.actions.push_back(NextLayer{}); });
+  link("train", panel.text("transport.train"), able(panel.state.session.has_gold()),
+       [&] { panel.actions.push_back(NextTrainingStep{}); });
+  link("play_by", panel.text(key_of(panel.state.play_by)), Ability::enabled,
+       [&] { panel.actions.push_back(SetPlayBy{next_of(panel.state.play_by)}); });
+  const std::string speed =
+      lessons::format_digits(panel.window.speed, panel.window.speed < 1 ? 1 : 0, panel.theme().numbers);
+  link("speed", panel.text("transport.speed", {{"speed", speed}}), Ability::enabled,
+       [&] { panel.window.speed = next_speed(panel.window.speed); });
+}
+
+void draw_buttons(Panel& panel, const Rect& box) {
+  const float line = panel.painter().line_height(TypeStyle::small), walk = panel.px(44);
+  const float gap = panel.px(2), height = walk + gap + line;
+  if (height > box.height()) return draw_walk(panel, {box.min.x, box.centre().y});
+  const float top = box.centre().y - height / 2;
+  draw_walk(panel, {box.min.x, top + walk / 2});
+  draw_links(panel, {box.min.x, top + walk + gap}, box.max.x);
+}
+
+/// Operations up to the probabilities belong to the forward pass, those behind them to the loss. What cannot
+/// be reached without a gold answer has no ticks.
 std::vector<TrackSegment> segments(const Panel& panel) {
-  int forward = 0, loss = 0;
-  for (const core::Operation& operation : panel.state.session.graph().operations()) {
-    const bool is_loss = std::holds_alternative<core::CrossEntropy>(operation) ||
-                         std::holds_alternative<core::MeanLoss>(operation);
-    (is_loss ? loss : forward) += 1;
-  }
-  std::vector<TrackSegment> list{{panel.text("transport.forward"), forward, Stroke::solid, Concept::none}};
-  if (loss > 0) list.push_back({panel.text("transport.loss"), loss, Stroke::solid, Concept::none});
-  return list;
+  const core::Session& session = panel.state.session;
+  const core::StepList& steps = session.steps();
+  int loss = 0;
+  for (const core::Operation& operation : session.graph().operations())
+    loss += std::holds_alternative<core::CrossEntropy>(operation) ||
+                    std::holds_alternative<core::MeanLoss>(operation)
+                ? 1
+                : 0;
+  const bool has_gold = session.has_gold();
+  const auto ticks = [&](std::size_t n) { return has_gold ? static_cast<int>(n) : 0; };
+  const int forward =
+      has_gold ? static_cast<int>(steps.n_forward()) - loss : static_cast<int>(session.n_steps());
+  return {{panel.text("transport.forward"), forward, Stroke::solid, Concept::none},
+          {panel.text("transport.loss"), has_gold ? loss : 0, Stroke::solid, Concept::none},
+          {panel.text("transport.backward"), ticks(steps.n_backward()), Stroke::dashed, Concept::gradient},
+          {panel.text("transport.update"), ticks(steps.parameters().size()), Stroke::solid, Concept::none}};
+}
+
+/// Under the playhead: the result, ∂ and what was passed back, or the parameter.
+std::string step_label(const Panel& panel) {
+  const std::optional<core::Step> step = panel.state.last_step();
+  if (!step) return {};
+  const core::Graph& graph = panel.state.session.graph();
+  const core::TensorId tensor = step->phase == core::Phase::update
+                                    ? step->parameter
+                                    : core::result(graph.operations()[step->operation]);
+  std::string name = panel.text("tensor." + text_key(graph.spec(tensor)) + ".name");
+  return step->phase == core::Phase::backward ? "∂ " + name : name;
+}
+
+/// Why loss, backward pass and update cannot be reached.
+std::string no_gold_words(const Panel& panel) {
+  if (panel.state.session.has_gold()) return {};
+  const bool has_loss = panel.state.session.steps().n_backward() > 0;
+  return panel.text(has_loss ? "transport.no_gold" : "transport.no_loss");
 }
 
 void draw_track(Panel& panel, const Rect& box) {
   const std::vector<TrackSegment> list = segments(panel);
-  const std::size_t position = panel.state.cursor().position();
-  std::string label;
-  if (position > 0) {
-    const core::Graph& graph = panel.state.session.graph();
-    const core::Step step = *panel.state.last_step();
-    const core::TensorId tensor =
-        step.phase == core::Phase::update ? step.parameter : core::result(graph.operations()[step.operation]);
-    label = panel.text("tensor." + text_key(graph.spec(tensor)) + ".name");
-  }
   const float y = box.centre().y - track_height(panel.painter()) / 2;
-  const TrackResponse response =
-      track(panel.ui, "track", {box.min.x, y}, box.width(),
-            {.segments = list, .position = static_cast<int>(position), .label = label});
+  const TrackResponse response = track(panel.ui, "track", {box.min.x, y}, box.width(),
+                                       {.segments = list,
+                                        .position = static_cast<int>(panel.state.cursor().position()),
+                                        .label = step_label(panel),
+                                        .note = no_gold_words(panel)});
   if (response.moved)
     panel.actions.push_back(MoveCursor{static_cast<std::size_t>(std::max(0, *response.moved))});
 }
@@ -80,7 +160,7 @@ void draw_track(Panel& panel, const Rect& box) {
 void draw_position(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
   const core::Cursor& cursor = panel.state.cursor();
-  const std::string n = std::to_string(cursor.end());
+  const std::string n = std::to_string(panel.state.session.n_steps());
   const std::string words =
       cursor.at_begin()
           ? panel.text("transport.before_first", {{"n", n}})

@@ -10,26 +10,36 @@ namespace {
 
 constexpr float kSegmentGap = 14, kLine = 3, kTickLength = 6, kTickDrop = 8, kHandle = 8, kTarget = 26;
 constexpr int kSlotsOfUnreachable = 4;
-constexpr float kLabelDrop = 16;
+constexpr float kLabelDrop = 16, kLeastPitch = 3, kNoteGap = 12;
 
 struct Slot {
   float begin = 0, width = 0;  // of the segment
   int first = 0, n = 0;        // positions before it, slots
 };
 
+/// Every segment has room for its word; what is left is shared out by the slots.
 std::vector<Slot> place_segments(const Painter& painter, float x, float width, const TrackSpec& spec) {
-  int n_slots = 0;
-  for (const TrackSegment& segment : spec.segments)
-    n_slots += segment.ticks > 0 ? segment.ticks : kSlotsOfUnreachable;
   const float gap = painter.px(kSegmentGap);
   const float gaps = gap * static_cast<float>(std::max<std::size_t>(spec.segments.size(), 1) - 1);
-  const float pitch = (width - gaps) / static_cast<float>(std::max(1, n_slots));
+  int n_slots = 0;
+  float words = 0;
+  const auto slots_of = [](const TrackSegment& segment) {
+    return segment.ticks > 0 ? segment.ticks : kSlotsOfUnreachable;
+  };
+  const auto word_width = [&](const TrackSegment& segment) {
+    return painter.width_of(segment.word, {.type = TypeStyle::small, .weight = Weight::semibold});
+  };
+  for (const TrackSegment& segment : spec.segments)
+    n_slots += slots_of(segment), words += word_width(segment);
+  // too narrow for all words: they are cut alike
+  const float share = std::min(1.0F, std::max(1.0F, width - gaps) / std::max(1.0F, words));
+  const float pitch = std::max(0.0F, width - gaps - words) / static_cast<float>(std::max(1, n_slots));
   std::vector<Slot> slots;
   int first = 0;
   for (const TrackSegment& segment : spec.segments) {
-    const int n = segment.ticks > 0 ? segment.ticks : kSlotsOfUnreachable;
-    slots.push_back({x, pitch * static_cast<float>(n), first, segment.ticks});
-    x += slots.back().width + gap;
+    const float own = word_width(segment) * share + pitch * static_cast<float>(slots_of(segment));
+    slots.push_back({x, own, first, segment.ticks});
+    x += own + gap;
     first += segment.ticks;
   }
   return slots;
@@ -74,12 +84,26 @@ void draw_segment(Painter& painter, const TrackSegment& segment, const Slot& slo
     painter.fill({{slot.begin, y - line / 2}, {done, y + line / 2}}, lit, line / 2);
   else if (done > slot.begin)
     painter.dashed_line({slot.begin, y}, {done, y}, lit, line, painter.theme().line.gradient_dash);
+  // ticks that would run into each other tell nothing
+  if (slot.n == 0 || slot.width / static_cast<float>(slot.n) < painter.px(kLeastPitch)) return;
   for (int position = slot.first + 1; position <= slot.first + slot.n; ++position) {
     const float x = tick_x(slot, position);
     const ImU32 colour = x <= done_until + 0.5F ? colours.secondary : colours.control;
     painter.line({x, y + painter.px(kTickDrop)}, {x, y + painter.px(kTickDrop + kTickLength)}, colour,
                  painter.stroke(1));
   }
+}
+
+/// Why there is no going on, under the segments that it is about, as far as the label leaves room.
+void draw_note(Painter& painter, const TrackSpec& spec, const std::vector<Slot>& slots, ImVec2 at,
+               float right) {
+  if (spec.note.empty()) return;
+  const auto unreachable = std::ranges::find(slots, 0, &Slot::n);
+  const TextStyle style{.type = TypeStyle::small, .colour = painter.colour().tertiary, .role = "track_note"};
+  const float width = painter.width_of(spec.note, style);
+  const float wanted = unreachable == slots.end() ? at.x : unreachable->begin;
+  const float left = std::max(at.x, std::min(wanted, right - width));
+  if (right - left > painter.px(60)) painter.fit_text({left, at.y}, spec.note, right - left, style);
 }
 
 std::optional<int> key_move(Ui& ui, const Touch& touched, int position, int last) {
@@ -128,6 +152,7 @@ TrackResponse track(Ui& ui, std::string_view id, ImVec2 at, float width, const T
                            : painter.theme().hue(spec.segments[current].hue);
   painter.list().AddCircleFilled({playhead, y}, painter.px(kHandle), handle, 32);
   painter.list().AddCircleFilled({playhead, y}, painter.px(3), colours.stage, 24);
+  float label_end = at.x;
   if (!spec.label.empty()) {
     const TextStyle style{.type = TypeStyle::small,
                           .weight = Weight::semibold,
@@ -136,8 +161,12 @@ TrackResponse track(Ui& ui, std::string_view id, ImVec2 at, float width, const T
                           .role = "operation"};
     const float half = painter.width_of(spec.label, style) / 2;
     const float x = std::clamp(playhead, at.x + half, std::max(at.x + half, at.x + width - half));
-    painter.fit_text({x - half, y + painter.px(kLabelDrop)}, spec.label, std::min(width, 2 * half), style);
+    label_end =
+        painter.fit_text({x - half, y + painter.px(kLabelDrop)}, spec.label, std::min(width, 2 * half), style)
+            .max.x +
+        painter.px(kNoteGap);
   }
+  draw_note(painter, spec, slots, {label_end, y + painter.px(kLabelDrop)}, at.x + width);
   draw_focus_ring(ui, target, touched, 4);
 
   TrackResponse response;

@@ -19,6 +19,7 @@ struct TrackSpec {
   int position = 0;   // operations done, over all segments
   std::string label;  // under the playhead: the operation's word
   Source label_source = Source::catalog;
+  std::string note = {};  // under the segments that cannot be reached: why
 };
 struct TrackResponse {
   std::optional<int> moved;  // to this position: click, drag, arrows with the focus
