@@ -69,6 +69,12 @@ check_fuzzing() {
   run_tests fuzz --no-tests=ignore "$@" || exit 1
 }
 
+check_walks() {
+  stage "200,000 random actions under AddressSanitizer and UndefinedBehaviorSanitizer"
+  build asan-ubsan "build test" simulator_tests
+  "$root/build/asan-ubsan/bin/simulator_tests" "[actions][long]" >&2 || exit 1
+}
+
 fetch_web_sources() {
   stage "sources of the libraries that have to be compiled for WebAssembly"
   "$root/scripts/web_sources.sh" "$root/build/sources" >&2 ||

@@ -139,11 +139,8 @@ std::vector<core::Cell> some_cells(const core::Shape& shape) {
 std::vector<std::size_t> places_of(const core::Session& session) {
   const core::StepList& steps = session.steps();
   if (!session.has_gold()) return {session.n_steps()};
-  return {0,
-          steps.backward_begin() + steps.n_backward() / 2,
-          steps.update_begin(),
-          (steps.update_begin() + steps.size()) / 2,
-          steps.size()};
+  return {0, steps.backward_begin() + steps.n_backward() / 2, steps.update_begin(),
+          (steps.update_begin() + steps.size()) / 2, steps.size()};
 }
 
 TEST_CASE("every number of every kind of model has a sentence, terms and links that agree with the core",

@@ -71,8 +71,7 @@ TEST_CASE("a screenshot's cells have the colours of their numbers, in both theme
       if (cell->style.weight == Weight::bold) continue;  // the lit cell has a frame
       INFO("cell " << cell->text);
       REQUIRE(by_number.contains(cell->text));
-      const ImU32 demanded =
-          app->theme().signed_colour(by_number.at(cell->text), round_scale(largest));
+      const ImU32 demanded = app->theme().signed_colour(by_number.at(cell->text), round_scale(largest));
       const ImU32 drawn = picture.pixel({cell->rect.min.x - 3, cell->rect.centre().y});
       // equal displayed numbers may differ by half a unit of the last digit: a step or two of a channel
       CHECK(largest_difference(drawn, demanded) <= 3);
