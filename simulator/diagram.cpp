@@ -166,10 +166,10 @@ bool Diagram::is_within(std::size_t node, std::size_t ancestor) const {
 
 Diagram make_diagram(const Graph& graph) {
   Diagram diagram = Grower(graph).grow();
-  const std::vector<std::vector<std::size_t>> readers = readers_of(graph);
+  diagram.readers = readers_of(graph);
   for (std::size_t producer = 0; producer < graph.operations().size(); ++producer) {
     const TensorId tensor = core::result(graph.operations()[producer]);
-    for (const std::size_t reader : readers[tensor.index]) connect(diagram, tensor, producer, reader);
+    for (const std::size_t reader : diagram.readers[tensor.index]) connect(diagram, tensor, producer, reader);
   }
   return diagram;
 }
@@ -196,6 +196,30 @@ bool is_open(const Diagram& diagram, std::size_t node, std::size_t opened) {
   const DiagramPlace place = diagram.nodes[node].place;
   if (place == DiagramPlace::model || place == DiagramPlace::stack) return true;
   return place != DiagramPlace::operation && diagram.is_within(opened, node);
+}
+
+bool carries_gradient(const Graph& graph, const Diagram& diagram, std::size_t within, const DiagramEdge& edge,
+                      const std::vector<bool>& has_run) {
+  const std::vector<std::size_t>& readers = diagram.readers[edge.tensor.index];
+  return std::any_of(readers.begin(), readers.end(), [&](std::size_t reader) {
+    if (!has_run[reader]) return false;
+    // an edge that leaves leads to all readers outside; one to the box itself, to what its heads do
+    const std::size_t leaf = diagram.leaf_of[reader];
+    const bool is_there = !edge.to ? !diagram.is_within(leaf, within)
+                          : *edge.to == within
+                              ? diagram.nodes[leaf].parent == within && is_by_head(graph, reader)
+                              : diagram.is_within(leaf, *edge.to);
+    if (!is_there) return false;
+    const std::vector<core::Operand> operands = core::operands_of(graph.operations()[reader]);
+    return std::any_of(operands.begin(), operands.end(), [&](const core::Operand& operand) {
+      return operand.tensor == edge.tensor && operand.is_differentiable;
+    });
+  });
+}
+
+std::vector<std::size_t> operations_of(const Diagram& diagram, const core::Step& step) {
+  if (step.phase == core::Phase::update) return diagram.readers[step.parameter.index];
+  return {step.operation};
 }
 
 bool is_by_head(const Graph& graph, std::size_t operation) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/graph.h"
+#include "core/steps.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +38,9 @@ struct DiagramNode {
 };
 
 struct Diagram {
-  std::vector<DiagramNode> nodes;    // the first is the model
-  std::vector<std::size_t> leaf_of;  // the node of each operation
+  std::vector<DiagramNode> nodes;                 // the first is the model
+  std::vector<std::size_t> leaf_of;               // the node of each operation
+  std::vector<std::vector<std::size_t>> readers;  // the operations that read each tensor
 
   /// The outermost box with this path; none where there is no such box.
   std::optional<std::size_t> find(std::string_view path) const;
@@ -62,11 +64,19 @@ std::size_t opened_box(const core::Graph& graph, const Diagram& diagram, Diagram
 /// Whether the box shows its children: the model, the stacks, and what leads to the opened box, it included.
 bool is_open(const Diagram& diagram, std::size_t node, std::size_t opened);
 
+/// Whether a gradient has flowed back over an edge of the box: the backward pass of one of its readers has
+/// run. `has_run` tells of each operation whether its backward pass has.
+bool carries_gradient(const core::Graph& graph, const Diagram& diagram, std::size_t within,
+                      const DiagramEdge& edge, const std::vector<bool>& has_run);
+
 /// Whether the operation works head by head: its result has a side of heads.
 bool is_by_head(const core::Graph& graph, std::size_t operation);
 
 /// The tensors that the operation reads and nothing computes: parameters first, then inputs.
 std::vector<core::TensorId> given_to(const core::Graph& graph, std::size_t operation);
+
+/// The operations that a step is about: one, or of an update those that read the parameter.
+std::vector<std::size_t> operations_of(const Diagram& diagram, const core::Step& step);
 
 /// What a box shows of itself: the result of its last operation that something outside it reads; where
 /// nothing does, its last operation's.

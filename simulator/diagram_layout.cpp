@@ -10,18 +10,23 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace headscope::simulator {
 namespace {
 
 // theme pixels
-constexpr float kClosedWidth = 240, kThinWidth = 150, kPicture = 28, kPictureFrom = 112, kGivenFrom = 210;
-constexpr float kGap = 16, kThinGap = 8, kBesideGap = 10, kGutter = 26, kPad = 6, kLanePitch = 8;
-constexpr float kStream = 14, kNarrowSlot = 64, kCellGap = 16, kSymbol = 34, kDisc = 22, kThinColumn = 56,
-                kRoomy = 360, kMostSqueezed = 0.4F;
+constexpr float kClosedWidth = 240, kThinColumnMost = 150, kPicture = 28, kPictureFrom = 112,
+                kGivenFrom = 210;
+constexpr float kGap = 16, kRoomyPicture = 44, kRoomyGap = 22, kThinGap = 8, kBesideGap = 10, kGutter = 26,
+                kPad = 6, kLanePitch = 8;
+constexpr float kStream = 14, kNarrowSlot = 64, kCellGap = 16, kSymbol = 31, kSymbolBegin = 4,
+                kSymbolLetter = 9, kDisc = 22, kThinColumn = 56, kRoomy = 360, kMostSqueezed = 0.4F;
+
+constexpr std::size_t kBesideHeads = 16;  // more take the whole width
 
 /// How much room is taken, from most to least.
-enum class Room : std::uint8_t { wide, thin };
+enum class Room : std::uint8_t { roomy, wide, thin };
 
 /// One try: pictures of one size, boxes of one height.
 struct Try {
@@ -63,13 +68,17 @@ class Layouter {
   /// What is opened and what lies in it is drawn wide; when something is, the rest is thin.
   Room room_of(std::size_t node) const {
     if (try_.room == Room::thin) return Room::thin;
-    return opened_ == 0 || diagram_.is_within(node, opened_) ? Room::wide : Room::thin;
+    return opened_ == 0 || diagram_.is_within(node, opened_) ? try_.room : Room::thin;
   }
   float closed_height(std::size_t node) const {
-    return room_of(node) == Room::thin ? metrics_.line + u(2) : std::max(metrics_.line, u(kPicture)) + u(8);
+    const Room room = room_of(node);
+    return room == Room::thin ? metrics_.line + u(2) : std::max(metrics_.line, picture_in(room)) + u(8);
   }
+  float picture_in(Room room) const { return u(room == Room::roomy ? kRoomyPicture : kPicture); }
   float gap_in(std::size_t node) const {
-    return u(room_of(node) == Room::wide || node == opened_ ? kGap : kThinGap);
+    return u(room_of(node) == Room::thin && node != opened_ ? kThinGap
+             : try_.room == Room::roomy                     ? kRoomyGap
+                                                            : kGap);
   }
 
   float place_model(ImVec2 at, float width);
@@ -84,6 +93,7 @@ class Layouter {
   float cell_width(std::size_t node) const;
   float cell_height() const { return cell_ + u(2) + metrics_.line; }
   float given_width(std::size_t node) const;
+  float symbol_width(std::size_t operation) const;
   std::size_t begin_open(std::size_t node, ImVec2 at, float width);
   void end_open(std::size_t index, float height);
   float title_height() const { return metrics_.line + u(6); }
@@ -141,7 +151,7 @@ float Layouter::place_model(ImVec2 at, float width) {
 
   const float gutter = std::min(s(kGutter), width / 12);
   const auto n_columns = static_cast<float>(beside.size() + 1);
-  const float thin = std::clamp(width * 0.22F, s(kThinColumn), u(kThinWidth));
+  const float thin = std::clamp(width * 0.22F, s(kThinColumn), u(kThinColumnMost));
   const auto column_width = [&](bool is_opened_column) {
     const float rest = width - gutter * (n_columns - 1);
     if (opened_ == 0 || beside.empty()) return rest / n_columns;
@@ -183,16 +193,18 @@ float Layouter::place_closed(std::size_t node, ImVec2 at, float width) {
   const Room room = room_of(node);
   PlacedBox box;
   box.node = node;
-  const float wide = std::min(width, u(room == Room::wide ? kClosedWidth : kThinWidth));
+  const float wide = std::min(width, u(kClosedWidth));
   box.box = rect_at({at.x + (width - wide) / 2, at.y}, {wide, closed_height(node)});
   const DiagramNode& known = diagram_.nodes[node];
-  const bool has_stream = known.place == DiagramPlace::block;
+  const bool is_sum = known.place == DiagramPlace::operation &&
+                      std::holds_alternative<core::Add>(graph_.operations()[known.operations.front()]);
+  const bool has_stream = known.place == DiagramPlace::block || is_sum;
   const float stream = box.box.min.x + std::min(s(kStream), wide / 2);
-  box.label = {{has_stream ? stream + u(8) : box.box.min.x + u(8), box.box.min.y},
+  box.label = {{has_stream ? stream + (is_sum ? u(14) : u(8)) : box.box.min.x + u(8), box.box.min.y},
                {box.box.max.x - u(6), box.box.max.y}};
   if (has_stream) box.stream = {ImVec2{stream, box.box.min.y}, ImVec2{stream, box.box.max.y}};
-  if (room == Room::wide && wide >= u(kPictureFrom)) {
-    const float side = u(kPicture);
+  if (room != Room::thin && wide >= u(kPictureFrom)) {
+    const float side = picture_in(room);
     box.picture = rect_at({box.box.max.x - u(4) - side, box.box.centre().y - side / 2}, {side, side});
     box.label.max.x = box.picture.min.x - u(6);
     if (known.place == DiagramPlace::operation && wide >= u(kGivenFrom)) {
@@ -247,7 +259,9 @@ float Layouter::place_down(std::size_t node, ImVec2 at, float width,
 
   const float pitch = s(kLanePitch), pad = node == 0 ? 0 : s(kPad);
   const float near = pad + (has_beside ? pitch : 0) + pitch * static_cast<float>(placed.lanes.n_near);
-  const float far = pad + pitch * static_cast<float>(placed.lanes.n_far);
+  float far = pad + pitch * static_cast<float>(placed.lanes.n_far);
+  // with room to spare, boxes stand in the middle, one below the other through all levels
+  if (squeeze_ >= 1) far = std::max(far, near);
   const Rect inner{{at.x + near, at.y}, {at.x + width - far, at.y}};
   placed.near_lane = inner.min.x - pitch / 2;
   placed.far_lane = inner.max.x + pitch / 2;
@@ -278,7 +292,15 @@ float Layouter::given_width(std::size_t node) const {
   const std::size_t operation = diagram_.nodes[node].operations.front();
   if (given_to(graph_, operation).empty()) return 0;
   const float side = cell_ / 2;
-  return u(5) + side + (side >= metrics_.line ? u(kSymbol) : 0);
+  return u(5) + side + (side >= metrics_.line ? u(3) + symbol_width(operation) : 0);
+}
+
+/// Of the longest symbol beside a picture.
+float Layouter::symbol_width(std::size_t operation) const {
+  std::size_t longest = 1;
+  for (const core::TensorId tensor : given_to(graph_, operation))
+    longest = std::max(longest, graph_.spec(tensor).symbol.size());
+  return std::min(u(kSymbolBegin) + u(kSymbolLetter) * static_cast<float>(longest), u(kSymbol));
 }
 
 float Layouter::cell_width(std::size_t node) const {
@@ -287,18 +309,19 @@ float Layouter::cell_width(std::size_t node) const {
 
 /// Parameters and inputs, one below the other.
 void Layouter::place_given(PlacedBox& box, ImVec2 at, float side) {
-  const std::vector<core::TensorId> given = given_to(graph_, diagram_.nodes[box.node].operations.front());
+  const std::size_t operation = diagram_.nodes[box.node].operations.front();
+  const std::vector<core::TensorId> given = given_to(graph_, operation);
   if (given.empty()) return;
   const auto n = static_cast<float>(given.size());
-  const float pitch = std::min(side + u(2), (cell_height() - u(2)) / n);
+  const float pitch = std::min(side + u(2), (cell_ + u(2)) / n);
   for (const core::TensorId tensor : given) {
     PlacedTensor placed;
     placed.tensor = tensor;
     const float mine = std::min(side, pitch - u(2));
     placed.picture = rect_at(at, {mine, mine});
     if (pitch >= metrics_.line && side >= metrics_.line)
-      placed.label =
-          rect_at({at.x + side + u(3), at.y + (mine - metrics_.line) / 2}, {u(kSymbol - 3), metrics_.line});
+      placed.label = rect_at({at.x + side + u(3), at.y + (mine - metrics_.line) / 2},
+                             {symbol_width(operation), metrics_.line});
     box.given.push_back(placed);
     at.y += pitch;
   }
@@ -309,7 +332,7 @@ void Layouter::place_cell(std::size_t node, ImVec2 at) {
   box.node = node, box.form = BoxForm::cell;
   box.box = rect_at(at, {cell_width(node), cell_height()});
   box.picture = rect_at(at, {cell_, cell_});
-  box.label = {{at.x, box.picture.max.y + u(2)}, {at.x + std::max(cell_, u(30)), box.box.max.y}};
+  box.label = {{at.x, box.picture.max.y + u(2)}, box.box.max};
   place_given(box, {box.picture.max.x + u(5), at.y}, cell_ / 2);
   layout_.boxes.push_back(std::move(box));
 }
@@ -431,7 +454,7 @@ float Layouter::place_heads(std::size_t node, ImVec2 at, float width) {
 
   const float side = u(kCellGap), top = at.y + title_height() + u(4);
   const float strip = u(kDisc + 4) + (try_.picture + u(4)) * static_cast<float>(layout_.grid->columns.size());
-  const bool is_beside = strip + cells + 3 * side <= width;
+  const bool is_beside = layout_.grid->heads.size() <= kBesideHeads && strip + cells + 3 * side <= width;
   if (cells + 2 * side > width || u(kDisc + 8) + try_.picture + 2 * side > width) is_too_wide_ = true;
   fill_grid(*layout_.grid, {{at.x + side, top}, {at.x + width - side - (is_beside ? cells : 0), top}});
   const Rect grid = layout_.grid->box;
@@ -480,15 +503,19 @@ void Layouter::route_heads(std::size_t node, const Rect& box) {
       (is_beside ? ports_.beside : ports_.in).emplace(key, start);
       placed.points = {start, {entry, start.y}, {entry, end.y}, end};
     } else {
-      const Rect from = placed.from == node ? grid : layout_.find(*placed.from)->picture;
+      const Rect from = placed.from == node ? grid : layout_.find(*placed.from)->box;
       const ImVec2 end = placed.to ? in_of(*placed.to) : ImVec2{box.max.x - u(8), box.max.y};
-      const ImVec2 start = end.y > from.max.y && placed.to
-                               ? ImVec2{from.min.x + u(6), from.max.y}
-                               : ImVec2{from.max.x, placed.to ? end.y : from.centre().y};
+      const ImVec2 start =
+          end.y > from.max.y && placed.to
+              ? ImVec2{from.min.x + u(6), from.max.y}
+              : ImVec2{from.max.x, placed.to             ? end.y
+                                   : placed.from == node ? from.centre().y
+                                                         : layout_.find(*placed.from)->picture.centre().y};
       placed.points = placed.to ? std::vector<ImVec2>{start, {start.x, end.y}, end}
                                 : std::vector<ImVec2>{start, {end.x, start.y}, end};
       if (!placed.to) ports_.out.emplace(key, end);
     }
+    placed.points = straightened(placed.points);
     layout_.edges.push_back(std::move(placed));
   }
 }
@@ -530,7 +557,9 @@ DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, 
     }
     if (best) return *std::move(best);
   }
-  for (const Room room : {Room::wide, Room::thin}) {
+  for (const Room room : {Room::roomy, Room::wide, Room::thin}) {
+    // where even the names do not fit, what is opened scrolls with its pictures
+    if (room == Room::thin && opened != 0) break;
     best = attempt({0, room});
     if (best->height <= box.height()) break;
   }

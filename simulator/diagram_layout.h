@@ -38,7 +38,7 @@ struct PlacedBox {
   Rect box, label;
   Rect picture;  // empty: none
   std::vector<PlacedTensor> given;
-  /// Where the residual stream runs through a closed block.
+  /// Where the residual stream runs through a closed block or a sum.
   std::optional<std::pair<ImVec2, ImVec2>> stream;
 };
 

@@ -28,7 +28,8 @@ bool joins(const Ranks& ranks, const DiagramEdge& edge) {
   return (!edge.from || ranks.rank.contains(*edge.from)) && (!edge.to || ranks.rank.contains(*edge.to));
 }
 
-/// Without points that turn nowhere.
+}  // namespace
+
 std::vector<ImVec2> straightened(const std::vector<ImVec2>& points) {
   constexpr float kNear = 0.5F;
   const auto is_same = [](float left, float right) { return std::abs(left - right) < kNear; };
@@ -46,8 +47,6 @@ std::vector<ImVec2> straightened(const std::vector<ImVec2>& points) {
   }
   return kept;
 }
-
-}  // namespace
 
 Ranks rank_children(const Diagram& diagram, std::size_t node, const std::vector<std::size_t>& children) {
   const std::vector<DiagramEdge>& edges = diagram.nodes[node].edges;
@@ -176,7 +175,7 @@ void Router::find_ports(const Placed& placed) {
         if (edge.from == child)
           ports_.out[{child, edge.tensor.index}] = placed.flow == Flow::down
                                                        ? ImVec2{body.min.x + stream, body.max.y}
-                                                       : ImVec2{body.max.x, body.centre().y};
+                                                       : ImVec2{box.box.max.x, body.centre().y};
         if (edge.to != child) continue;
         ports_.beside[{child, edge.tensor.index}] = {body.min.x, body.centre().y};
         if (placed.flow == Flow::down && is_from_beside(placed.node, edge.tensor)) continue;

@@ -33,6 +33,9 @@ struct Lanes {
 Lanes assign_lanes(const Diagram& diagram, std::size_t node, const Ranks& ranks,
                    const std::set<std::uint32_t>& from_beside);
 
+/// Without points that turn nowhere.
+std::vector<ImVec2> straightened(const std::vector<ImVec2>& points);
+
 using PortKey = std::pair<std::size_t, std::uint32_t>;  // node, tensor
 /// Where edges enter and leave the boxes that have been placed.
 struct Ports {
