@@ -478,9 +478,7 @@ class Applier {
       const std::optional<core::TensorId> tensor = subject();
       const bool has_heads = tensor && state_.session.graph().spec(*tensor).shape.find(core::Axis::head) >= 0;
       if (state_.shown) {
-        const std::string_view name = state_.session.graph().spec(*state_.shown).name;
-        const std::string_view leaf = core::leaf(name);
-        state_.opened = name.substr(0, name.size() - std::min(name.size(), leaf.size() + 1));
+        state_.opened = state_.session.graph().spec(*state_.shown).name;
         state_.shown.reset();
       }
       state_.level = !tensor ? StageLevel::model : has_heads ? StageLevel::head : StageLevel::part;

@@ -70,7 +70,8 @@ struct AppState {
   std::vector<Document> undo = {}, redo = {};  // the nearest last
   std::uint32_t stroke = 0;                    // of the last change; 0: it stands alone
   StageLevel level = StageLevel::matrix;
-  std::string opened = {};  // the part of the model that is opened, a path of names; empty: the cursor's
+  std::string opened =
+      {};  // the part that is opened, its path or that of a tensor in it; empty: the cursor's
   std::optional<core::TensorId> shown = {};   // whose operation the stage shows; none: the cursor's
   std::optional<core::TensorId> chosen = {};  // of a backward step: whose gradient the stage shows
   std::int64_t chosen_head = 0;               // outside lessons

@@ -145,6 +145,19 @@ std::optional<std::size_t> attention_near(const Graph& graph, const Diagram& dia
   return last;
 }
 
+/// The box with this path, or of the operation that makes or first reads the tensor with this name; else the
+/// operation's own.
+std::size_t box_named(const Graph& graph, const Diagram& diagram, std::string_view path,
+                      std::size_t operation) {
+  if (path.empty()) return diagram.leaf_of[operation];
+  if (const std::optional<std::size_t> found = diagram.find(path)) return *found;
+  const std::optional<TensorId> tensor = graph.find(path);
+  if (!tensor) return diagram.leaf_of[operation];
+  if (const std::optional<std::size_t> producer = graph.producer(*tensor)) return diagram.leaf_of[*producer];
+  const std::vector<std::size_t>& readers = diagram.readers[tensor->index];
+  return diagram.leaf_of[readers.empty() ? operation : readers.front()];
+}
+
 }  // namespace
 
 std::optional<std::size_t> Diagram::find(std::string_view path) const {
@@ -174,21 +187,15 @@ Diagram make_diagram(const Graph& graph) {
   return diagram;
 }
 
-std::size_t opened_box(const Graph& graph, const Diagram& diagram, DiagramLevel level, std::string_view path,
+std::size_t opened_box(const Graph& graph, const Diagram& diagram, StageLevel level, std::string_view path,
                        std::optional<std::size_t> operation) {
-  if (level == DiagramLevel::model || graph.operations().empty()) return 0;
-  const std::size_t at = operation.value_or(0);
-  std::optional<std::size_t> named = path.empty() ? std::nullopt : diagram.find(path);
-  if (!named && !path.empty())
-    if (const auto tensor = graph.find(path))
-      if (const auto producer = graph.producer(*tensor)) named = diagram.leaf_of[*producer];
-  const std::size_t node = named.value_or(diagram.leaf_of[at]);
-  if (level == DiagramLevel::block) {
+  if (level == StageLevel::model || graph.operations().empty()) return 0;
+  const std::size_t node = box_named(graph, diagram, path, operation.value_or(0));
+  if (level == StageLevel::block) {
     const std::size_t block = climb_to(diagram, node, DiagramPlace::block);
-    // what stands outside of blocks (the embedding) is opened as a part
-    return is_open(diagram, block, 0) ? climb_to(diagram, node, DiagramPlace::part) : block;
+    return diagram.nodes[block].place == DiagramPlace::block ? block : 0;
   }
-  if (level == DiagramLevel::part) return climb_to(diagram, node, DiagramPlace::part);
+  if (level == StageLevel::part) return climb_to(diagram, node, DiagramPlace::part);
   return attention_near(graph, diagram, diagram.nodes[node].operations.front()).value_or(0);
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/graph.h"
 #include "core/steps.h"
+#include "simulator/app_state.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +17,6 @@ namespace headscope::simulator {
 
 /// How far a box is from the whole model.
 enum class DiagramPlace : std::uint8_t { model, stack, block, part, operation };
-
-/// How far the diagram is opened, from far to near. `heads` and `head` show an attention head by head.
-enum class DiagramLevel : std::uint8_t { model, block, part, heads, head };
 
 /// What flows between the children of a box: a tensor, from the child that makes it (none: it comes from
 /// outside the box) to a child that reads it (none: it leaves the box).
@@ -56,9 +54,10 @@ struct Diagram {
 Diagram make_diagram(const core::Graph& graph);
 
 /// Which box is opened. `path` names a box, or a tensor in one; empty, or without such a box: what holds the
-/// operation under the cursor. `heads` and `head` open attentions alone: elsewhere the next one at or after
-/// the cursor's, else the last. The model where the level is `model`, or nothing can be opened.
-std::size_t opened_box(const core::Graph& graph, const Diagram& diagram, DiagramLevel level,
+/// operation under the cursor. The levels of heads open attentions alone: elsewhere the next one at or after
+/// the cursor's, else the last. The model at its own level, where nothing can be opened, and at the level of
+/// blocks for what stands outside of them.
+std::size_t opened_box(const core::Graph& graph, const Diagram& diagram, StageLevel level,
                        std::string_view path, std::optional<std::size_t> operation);
 
 /// Whether the box shows its children: the model, the stacks, and what leads to the opened box, it included.

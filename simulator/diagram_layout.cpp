@@ -36,7 +36,7 @@ struct Try {
 
 class Layouter {
  public:
-  Layouter(const core::Graph& graph, const Diagram& diagram, DiagramLevel level, std::size_t opened,
+  Layouter(const core::Graph& graph, const Diagram& diagram, StageLevel level, std::size_t opened,
            const DiagramMetrics& metrics, const Try& attempt)
       : graph_(graph),
         diagram_(diagram),
@@ -103,7 +103,7 @@ class Layouter {
 
   const core::Graph& graph_;
   const Diagram& diagram_;
-  DiagramLevel level_;
+  StageLevel level_;
   std::size_t opened_;
   DiagramMetrics metrics_;
   Try try_;
@@ -179,8 +179,7 @@ float Layouter::place_model(ImVec2 at, float width) {
 
 float Layouter::place(std::size_t node, ImVec2 at, float width) {
   if (!is_opened(node)) return place_closed(node, at, width);
-  if (node == opened_ && level_ == DiagramLevel::heads && try_.picture > 0)
-    return place_heads(node, at, width);
+  if (node == opened_ && level_ == StageLevel::heads && try_.picture > 0) return place_heads(node, at, width);
   if (diagram_.nodes[node].place == DiagramPlace::part && try_.picture > 0)
     return place_right(node, at, width);
   const std::size_t index = begin_open(node, at, width);
@@ -526,9 +525,9 @@ struct Sizes {
   std::vector<float> all;
   float decent = 0;
 };
-Sizes picture_sizes(DiagramLevel level) {
-  if (level == DiagramLevel::heads) return {{72, 64, 56, 48, 40, 32, 26, 22, 18}, 18};
-  if (level == DiagramLevel::head) return {{160, 136, 120, 104, 88, 76, 64, 56, 48, 40, 32, 24}, 56};
+Sizes picture_sizes(StageLevel level) {
+  if (level == StageLevel::heads) return {{72, 64, 56, 48, 40, 32, 26, 22, 18}, 18};
+  if (level == StageLevel::head) return {{160, 136, 120, 104, 88, 76, 64, 56, 48, 40, 32, 24}, 56};
   return {{72, 64, 56, 48, 40, 32, 24}, 40};
 }
 
@@ -540,7 +539,7 @@ const PlacedBox* DiagramLayout::find(std::size_t node) const {
   return found == boxes.end() ? nullptr : &*found;
 }
 
-DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, DiagramLevel level,
+DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, StageLevel level,
                               std::size_t opened, const DiagramMetrics& metrics, const Rect& box) {
   const auto attempt = [&](const Try& how) {
     return Layouter(graph, diagram, level, opened, metrics, how).lay_out(box);

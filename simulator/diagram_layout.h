@@ -77,7 +77,7 @@ struct DiagramLayout {
 
 /// Fits the diagram into the width of the box, and where it can into its height: pictures shrink, then names
 /// stand alone.
-DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, DiagramLevel level,
+DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, StageLevel level,
                               std::size_t opened, const DiagramMetrics& metrics, const Rect& box);
 
 }  // namespace headscope::simulator

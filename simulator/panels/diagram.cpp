@@ -3,6 +3,7 @@
 #include "core/graph_paths.h"
 #include "simulator/panels/diagram_drawer.h"
 #include "simulator/panels/diagram_picture.h"
+#include "simulator/panels/panel.h"
 #include "simulator/widgets/controls.h"
 
 #include <algorithm>
@@ -16,12 +17,12 @@ constexpr float kBarRoom = 10, kLowRoom = 240;  // of the scroll bar; below whic
 constexpr std::string_view kBetween = " › ";
 
 struct ViewOf {
-  DiagramLevel level;
+  StageLevel level;
   std::string_view key;
 };
-constexpr std::array<ViewOf, 3> kViews = {{{DiagramLevel::part, "diagram.view.operations"},
-                                           {DiagramLevel::heads, "diagram.view.heads"},
-                                           {DiagramLevel::head, "diagram.view.head"}}};
+constexpr std::array<ViewOf, 3> kViews = {{{StageLevel::part, "diagram.view.operations"},
+                                           {StageLevel::heads, "diagram.view.heads"},
+                                           {StageLevel::head, "diagram.view.head"}}};
 
 std::string_view digits_after(std::string_view name) {
   return name.substr(name.find_last_not_of("0123456789") + 1);
@@ -29,27 +30,27 @@ std::string_view digits_after(std::string_view name) {
 
 }  // namespace
 
-DiagramLevel level_of(DiagramPlace place) {
+StageLevel level_of(DiagramPlace place) {
   switch (place) {
     case DiagramPlace::block:
-      return DiagramLevel::block;
+      return StageLevel::block;
     case DiagramPlace::part:
     case DiagramPlace::operation:
-      return DiagramLevel::part;
+      return StageLevel::part;
     case DiagramPlace::model:
     case DiagramPlace::stack:
       break;
   }
-  return DiagramLevel::model;
+  return StageLevel::model;
 }
 
 DiagramDrawer::DiagramDrawer(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                             std::vector<DiagramWish>& wishes)
+                             Actions& actions)
     : ui_(ui),
       words_(words),
       subject_(subject),
       memory_(memory),
-      wishes_(wishes),
+      actions_(actions),
       graph_(subject.trace.graph()),
       opened_(opened_box(graph_, subject.diagram, subject.level, subject.opened, operation())) {
   const core::GradientPlan& plan = subject.trace.workspace().gradient_plan();
@@ -72,7 +73,6 @@ void DiagramDrawer::draw(const Rect& box) {
   draw_content(area, {at, {at.x + width, at.y + room.height()}});
   area.set_content_height(at.y + layout_.height - area.origin().y);
   inner_ = nullptr;
-  if (subject_.level != DiagramLevel::model && key_pressed(Key::escape)) wish(CloseLevel{});
 }
 
 void DiagramDrawer::draw_content(ScrollArea& area, const Rect& room) {
@@ -106,11 +106,10 @@ float DiagramDrawer::draw_head_line(const Rect& room) {
   draw_way(room.min, right, boxes);
   if (views <= 0) return line;
   if (is_beside) {
-    draw_views({room.max.x - views, room.min.y});
+    draw_views({{room.max.x - views, room.min.y}, room.max});
     return line;
   }
-  draw_views({room.min.x, room.min.y + line + px(4)});
-  return 2 * line + px(4);
+  return line + px(4) + draw_views({{room.min.x, room.min.y + line + px(4)}, room.max});
 }
 
 std::vector<std::size_t> DiagramDrawer::way() const {
@@ -148,7 +147,7 @@ float DiagramDrawer::draw_way(ImVec2 at, float right, const std::vector<std::siz
       break;
     }
     const Touch touched = text_link(ui(), "way" + std::to_string(place), at, name.text, style);
-    if (touched.clicked) wish(OpenPlace{level_of(box.place), box.path, subject_.head});
+    if (touched.clicked) ask(OpenPlace{level_of(box.place), box.path});
     at.x += look().width_of(name.text, style);
     painter().text(at, kBetween,
                    {.type = TypeStyle::label, .colour = colour().tertiary, .source = Source::number});
@@ -174,12 +173,16 @@ float DiagramDrawer::views_width() const {
     width += look().width_of(words_.text.text(view.key, {{"head", std::to_string(subject_.head)}}),
                              {.type = TypeStyle::label, .weight = Weight::semibold}) +
              px(12);
-  return width + (subject_.level == DiagramLevel::head && n_heads() > 1 ? 2 * px(20) : 0);
+  return width + (subject_.level == StageLevel::head && n_heads() > 1 ? 2 * px(20) : 0);
 }
 
-/// As operations, all heads, or one; of one, the next and the one before.
-float DiagramDrawer::draw_views(ImVec2 at) {
+/// As operations, all heads, or one; of one, the next and the one before. Returns the height.
+float DiagramDrawer::draw_views(const Rect& room) {
   const float line = painter().line_height(TypeStyle::label);
+  ImVec2 at = room.min;
+  const auto wrap = [&](float width) {
+    if (at.x > room.min.x && at.x + width > room.max.x + px(1)) at = {room.min.x, at.y + line + px(4)};
+  };
   for (const ViewOf& view : kViews) {
     const bool is_here = view.level == subject_.level;
     const std::string word = words_.text.text(view.key, {{"head", std::to_string(subject_.head)}});
@@ -187,25 +190,27 @@ float DiagramDrawer::draw_views(ImVec2 at) {
                           .weight = is_here ? Weight::semibold : Weight::regular,
                           .colour = is_here ? colour().primary : colour().secondary,
                           .role = "diagram_view"};
-    const Touch touched = text_link(ui(), std::string(view.key), at, word, style);
-    if (touched.clicked && !is_here) wish(OpenPlace{view.level, node(opened_).path, subject_.head});
     const float width = look().width_of(word, {.type = TypeStyle::label, .weight = Weight::semibold});
+    wrap(width);
+    const Touch touched = text_link(ui(), std::string(view.key), at, word, style);
+    if (touched.clicked && !is_here) ask(OpenPlace{view.level, node(opened_).path});
     if (is_here)
       painter().fill(rect_at({at.x, at.y + line - px(1)}, {look().width_of(word, style), px(2)}),
                      colour().primary);
     at.x += width + px(12);
   }
-  if (subject_.level != DiagramLevel::head || n_heads() < 2) return at.x;
+  if (subject_.level != StageLevel::head || n_heads() < 2) return at.y + line - room.min.y;
+  wrap(2 * px(20));
   for (const auto& [icon, step] : {std::pair{Icon::pager_back, -1}, {Icon::pager_on, 1}}) {
     const std::int64_t next = subject_.head + step;
     const bool is_there = next >= 0 && next < n_heads();
     const Touch touched =
         icon_button(ui(), step < 0 ? "head_before" : "head_after", {at.x + px(10), at.y + line / 2}, px(20),
                     icon, is_there ? Ability::enabled : Ability::disabled);
-    if (touched.clicked && is_there) wish(OpenPlace{DiagramLevel::head, node(opened_).path, next});
+    if (touched.clicked && is_there) ask(ChooseHead{next});
     at.x += px(20);
   }
-  return at.x;
+  return at.y + line - room.min.y;
 }
 
 BoxName name_of_box(const core::Graph& graph, const Diagram& diagram, std::size_t index, const Words& words) {
@@ -224,8 +229,26 @@ BoxName name_of_box(const core::Graph& graph, const Diagram& diagram, std::size_
 }
 
 void draw_diagram(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                  const Rect& box, std::vector<DiagramWish>& wishes) {
-  DiagramDrawer(ui, words, subject, memory, wishes).draw(box);
+                  const Rect& box, Actions& actions) {
+  DiagramDrawer(ui, words, subject, memory, actions).draw(box);
+}
+
+void draw_diagram(Panel& panel, const Rect& box) {
+  const AppState& state = panel.state;
+  DiagramWindow& own = panel.window.diagram;
+  if (own.revision != state.revision) {
+    own.diagram = make_diagram(state.session.graph());
+    own.revision = state.revision;
+  }
+  const core::Trace<float> trace = state.trace();
+  draw_diagram(panel.ui, panel.words,
+               {.trace = trace,
+                .diagram = own.diagram,
+                .level = state.level,
+                .opened = state.opened,
+                .head = state.head(),
+                .step = state.last_step()},
+               own.memory, box, panel.actions);
 }
 
 }  // namespace headscope::simulator

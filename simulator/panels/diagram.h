@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/trace.h"
+#include "simulator/actions.h"
 #include "simulator/diagram_layout.h"
 #include "simulator/widgets/interaction.h"
 #include "simulator/words.h"
@@ -9,8 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
-#include <vector>
 
 namespace headscope::simulator {
 
@@ -18,40 +17,28 @@ namespace headscope::simulator {
 struct DiagramSubject {
   const core::Trace<float>& trace;
   const Diagram& diagram;  // of the trace's graph
-  DiagramLevel level = DiagramLevel::model;
+  StageLevel level = StageLevel::model;
   std::string opened = {};  // a path; empty: follows the cursor
   std::int64_t head = 0;
   std::optional<core::Step> step = {};  // the last that ran
 };
 
-/// What the learner asks for.
-struct OpenPlace {
-  DiagramLevel level = DiagramLevel::model;
-  std::string path;
-  std::int64_t head = 0;
-};
-/// One level out.
-struct CloseLevel {};
-/// The matrices of the operation that makes a tensor, or that reads it.
-struct ShowTensor {
-  core::TensorId tensor;
-  std::int64_t head = 0;
-};
-/// The cursor behind an operation's forward step.
-struct RunTo {
-  std::size_t operation = 0;
-};
-using DiagramWish = std::variant<OpenPlace, CloseLevel, ShowTensor, RunTo>;
-
 /// What was opened in the last frame: what is opened anew is scrolled into sight.
 struct DiagramMemory {
-  DiagramLevel level = DiagramLevel::model;
+  StageLevel level = StageLevel::model;
   std::size_t opened = 0;
 };
 
-/// Draws into the box, scrolls where it must, and notes what was asked for.
+/// What the window keeps of the diagram.
+struct DiagramWindow {
+  std::optional<std::uint64_t> revision;  // of the state for which `diagram` was made
+  Diagram diagram;
+  DiagramMemory memory;
+};
+
+/// Draws into the box, scrolls where it must, and notes what is asked for.
 void draw_diagram(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                  const Rect& box, std::vector<DiagramWish>& wishes);
+                  const Rect& box, Actions& actions);
 
 /// A box's name: "block 0", "self-attention", an operation's short formula.
 struct BoxName {

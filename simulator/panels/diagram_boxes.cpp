@@ -39,7 +39,7 @@ void DiagramDrawer::draw_open_boxes() {
     if (layout_.grid && layout_.grid->node == placed.node)
       painter().fill(layout_.grid->box.grown(px(4)), colour().inset, px(theme().radius.chip));
     Rect label = placed.label;
-    if (subject_.level == DiagramLevel::head && placed.node == opened_ &&
+    if (subject_.level == StageLevel::head && placed.node == opened_ &&
         label.width() > 3 * painter().disc_size()) {
       const float side = painter().disc_size();
       painter().head_disc({label.max.x - side / 2, label.centre().y},
@@ -49,9 +49,8 @@ void DiagramDrawer::draw_open_boxes() {
     draw_label(label, placed.node, colour().secondary);
     if (place == DiagramPlace::stack || placed.label.width() <= 0) continue;
     const Touch touched = touch(ui(), "title" + std::to_string(placed.node), placed.label, Reach::pointer);
-    if (touched.clicked && placed.node == opened_) wish(CloseLevel{});
-    if (touched.clicked && placed.node != opened_)
-      wish(OpenPlace{level_of(place), node(placed.node).path, subject_.head});
+    if (touched.clicked && placed.node == opened_) ask(StepBack{});
+    if (touched.clicked && placed.node != opened_) ask(OpenPlace{level_of(place), node(placed.node).path});
   }
 }
 
@@ -147,9 +146,9 @@ void DiagramDrawer::draw_closed(const PlacedBox& placed) {
                     painter().stroke(theme().line.hover), px(theme().radius.frame));
   draw_focus_ring(ui(), placed.box, touched);
   if (on_picture.clicked || (touched.clicked && known.place == DiagramPlace::operation))
-    wish(ShowTensor{shown, subject_.head});
+    ask(ShowTensor{shown});
   else if (touched.clicked)
-    wish(OpenPlace{level_of(known.place), known.path, subject_.head});
+    ask(OpenPlace{level_of(known.place), known.path});
 }
 
 void DiagramDrawer::draw_given(const PlacedBox& placed) {
@@ -172,7 +171,7 @@ void DiagramDrawer::draw_given(const PlacedBox& placed) {
                           .colour = is_new ? colour().primary : colour().secondary,
                           .source = Source::tensor,
                           .role = "diagram"});
-    if (touched.clicked) wish(ShowTensor{given.tensor, subject_.head});
+    if (touched.clicked) ask(ShowTensor{given.tensor});
   }
 }
 
@@ -196,8 +195,8 @@ void DiagramDrawer::draw_cell(const PlacedBox& placed) {
   if (touched.hovered)
     painter().frame(placed.picture, colour().primary, painter().stroke(theme().line.hover));
   draw_focus_ring(ui(), placed.picture, touched);
-  if (touched.clicked) wish(ShowTensor{shown, subject_.head});
-  if (on_label.clicked) wish(RunTo{operation});
+  if (touched.clicked) ask(ShowTensor{shown});
+  if (on_label.clicked) ask(MoveCursor{operation + 1});
 }
 
 }  // namespace headscope::simulator

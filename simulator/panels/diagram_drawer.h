@@ -17,12 +17,12 @@ namespace headscope::simulator {
 inline constexpr Dash kDots = {2, 3};  // round what is not computed yet
 
 /// The level that opens a box.
-DiagramLevel level_of(DiagramPlace place);
+StageLevel level_of(DiagramPlace place);
 
 class DiagramDrawer {
  public:
   DiagramDrawer(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                std::vector<DiagramWish>& wishes);
+                Actions& actions);
 
   void draw(const Rect& box);
 
@@ -41,14 +41,17 @@ class DiagramDrawer {
   }
 
   /// In place: a variant that is moved makes g++ 12 warn of what it does not hold.
-  template <class Wish>
-  void wish(Wish asked) {
-    wishes_.emplace_back(std::in_place_type<Wish>, std::move(asked));
+  template <class Asked>
+  void ask(Asked asked) {
+    actions_.emplace_back(std::in_place_type<Asked>, std::move(asked));
+  }
+  void choose_head(std::int64_t head) {
+    if (head != subject_.head) ask(ChooseHead{head});
   }
 
   float draw_head_line(const Rect& room);
   float draw_way(ImVec2 at, float right, const std::vector<std::size_t>& way);
-  float draw_views(ImVec2 at);
+  float draw_views(const Rect& room);
   float views_width() const;
   std::vector<std::size_t> way() const;
   float way_width(const std::vector<std::size_t>& way) const;
@@ -86,7 +89,7 @@ class DiagramDrawer {
   const Words& words_;
   const DiagramSubject& subject_;
   DiagramMemory& memory_;
-  std::vector<DiagramWish>& wishes_;
+  Actions& actions_;
   const core::Graph& graph_;
   std::size_t opened_;
   std::vector<bool> ran_back_;    // of each operation

@@ -81,7 +81,10 @@ void DiagramDrawer::draw_head(const HeadGrid& grid, const PlacedHead& head) {
   draw_focus_ring(ui(), head.disc, touched);
   if (touched.hovered)
     painter().frame(head.disc.grown(px(1)), colour().primary, painter().stroke(theme().line.hover), px(12));
-  if (touched.clicked) wish(OpenPlace{DiagramLevel::head, node(opened_).path, head.head});
+  if (touched.clicked) {
+    ask(OpenPlace{StageLevel::head, node(opened_).path});
+    choose_head(head.head);
+  }
   for (std::size_t column = 0; column < grid.columns.size(); ++column) {
     const Rect& box = head.pictures[column];
     const TensorId shown = shown_in(grid.columns[column]);
@@ -93,7 +96,10 @@ void DiagramDrawer::draw_head(const HeadGrid& grid, const PlacedHead& head) {
     const Concept hue = concept_of_name(quantity_of(graph_.spec(shown).name)).value_or(Concept::none);
     if (is_here) painter().frame(box.grown(px(1)), theme().hue(hue), painter().stroke(theme().line.hover));
     if (on.hovered) painter().frame(box, colour().primary, painter().stroke(theme().line.hover));
-    if (on.clicked) wish(ShowTensor{shown, head.head});
+    if (on.clicked) {
+      ask(ShowTensor{shown});
+      choose_head(head.head);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "simulator/actions.h"
+#include "simulator/panels/diagram.h"
 #include "simulator/view.h"
 #include "simulator/widgets/interaction.h"
 
@@ -60,6 +61,7 @@ struct WindowState {
   std::optional<CellAddress> focus_cell;    // of the matrix that has the keyboard
   Shown help = Shown::no;
   Shown notes = Shown::no;  // the presenter's
+  DiagramWindow diagram;
   double speed = 1;
   double play_since = 0;          // time of the last operation played
   std::size_t scrolled_step = 0;  // the step for which the prose was scrolled to its top
@@ -90,6 +92,8 @@ void draw_lesson(Panel& panel, const Rect& box);
 /// All that the learner may change: sentence, gold answer, heads, switches, rate, cells.
 void draw_what_if(Panel& panel, const Rect& box);
 void draw_stage(Panel& panel, const Rect& box);
+/// The stage at every level but the nearest.
+void draw_diagram(Panel& panel, const Rect& box);
 void draw_explainer(Panel& panel, const Rect& box);
 void draw_transport(Panel& panel, const Rect& box);
 void draw_help(Panel& panel, const Rect& box);

@@ -309,6 +309,7 @@ void draw_stage(Panel& panel, const Rect& box) {
   const float air = is_low(panel) ? 0.5f : 1.0f;
   Rect content{{box.min.x + gutter, box.min.y + panel.px(28) * air},
                {box.max.x - gutter, box.max.y - panel.px(20) * air}};
+  if (panel.state.level != StageLevel::matrix) return draw_diagram(panel, content);
   if (!is_presenting) content.min.y += draw_operation_strip(panel, content) + panel.px(theme.space.xl) * air;
 
   const TypeStyle title_type = is_presenting ? TypeStyle::title : TypeStyle::heading;

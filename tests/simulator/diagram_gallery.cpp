@@ -42,7 +42,7 @@ core::ModelConfig decoder(std::int64_t n_heads, std::int64_t n_layers) {
 struct Scene {
   std::string name;
   core::ModelConfig config;
-  DiagramLevel level = DiagramLevel::model;
+  StageLevel level = StageLevel::model;
   std::string opened;
   double share = 0.3;  // of the training step's steps that have run
   Variant variant = Variant::light;
@@ -51,7 +51,7 @@ struct Scene {
 };
 
 std::vector<Scene> scenes() {
-  using enum DiagramLevel;
+  using enum StageLevel;
   const core::ModelConfig two = translator(), one = decoder(4, 2), small = decoder(2, 1);
   core::ModelConfig post = decoder(8, 3);
   post.norm = core::Norm::post;
@@ -134,11 +134,11 @@ core::Result<void> draw_scene(const Scene& scene, const std::string& file) {
     Painter painter(*ImGui::GetWindowDrawList(), *theme, *fonts);
     painter.fill({{0, 0}, {frame.width, frame.height}}, painter.colour().stage);
     Ui ui{painter, focus};
-    std::vector<DiagramWish> wishes;
+    Actions actions;
 
     const core::Trace<float> trace = stepper.trace();
     draw_diagram(ui, *words, {trace, diagram, scene.level, scene.opened, 1, stepper.steps()[position - 1]},
-                 memory, {{16, 12}, {frame.width - 16, frame.height - 8}}, wishes);
+                 memory, {{16, 12}, {frame.width - 16, frame.height - 8}}, actions);
     ImGui::End();
     return platform::NextFrame{};
   };

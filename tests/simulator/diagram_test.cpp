@@ -48,7 +48,7 @@ std::vector<Case> every_case() {
 }
 
 struct Sight {
-  DiagramLevel level = DiagramLevel::model;
+  StageLevel level = StageLevel::model;
   std::size_t opened = 0;
 };
 
@@ -57,12 +57,12 @@ std::vector<Sight> every_sight(const Case& one) {
   std::vector<Sight> sights{{}};
   for (std::size_t node = 1; node < one.diagram.nodes.size(); ++node) {
     const DiagramNode& box = one.diagram.nodes[node];
-    if (box.place == DiagramPlace::block) sights.push_back({DiagramLevel::block, node});
+    if (box.place == DiagramPlace::block) sights.push_back({StageLevel::block, node});
     if (box.place != DiagramPlace::part) continue;
-    sights.push_back({DiagramLevel::part, node});
+    sights.push_back({StageLevel::part, node});
     if (core::attention_of(box.path) != box.path) continue;
-    sights.push_back({DiagramLevel::heads, node});
-    sights.push_back({DiagramLevel::head, node});
+    sights.push_back({StageLevel::heads, node});
+    sights.push_back({StageLevel::head, node});
   }
   return sights;
 }
