@@ -420,14 +420,17 @@ void Layouter::fill_grid(HeadGrid& grid, const Rect& room) const {
     PlacedHead& placed = grid.heads[head];
     placed.head = static_cast<std::int64_t>(head);
     // heads run down the strips, as they are numbered
-    const ImVec2 at{room.min.x + static_cast<float>(head / n_rows) * (strip + apart),
+    const std::size_t at_strip = head / n_rows;
+    const ImVec2 at{room.min.x + static_cast<float>(at_strip) * (strip + apart),
                     room.min.y + titles + static_cast<float>(head % n_rows) * strip_height};
     placed.box = rect_at(at, {strip, strip_height - u(2)});
     placed.disc = rect_at({at.x, placed.box.centre().y - u(kDisc) / 2}, {u(kDisc), u(kDisc)});
-    for (std::size_t column = 0; column < n_columns; ++column)
+    for (std::size_t column = 0; column < n_columns; ++column) {
+      const std::size_t at_line = column / a_line;
       placed.pictures.push_back(rect_at({at.x + disc + pitch * static_cast<float>(column % a_line),
-                                         at.y + u(1) + pitch * static_cast<float>(column / a_line)},
+                                         at.y + u(1) + pitch * static_cast<float>(at_line)},
                                         {side, side}));
+    }
   }
   if (n_lines == 1)
     for (std::size_t head = 0; head < n_heads; head += n_rows)
