@@ -178,9 +178,9 @@ class BackwardPlanner {
     plan_.items.push_back({std::move(slice), role, std::move(sign), turn, source, *plan_.operation});
   }
 
-  /// The planned gradient: of several branches, what this operation sends.
+  /// The planned gradient: of several branches that have come, what this operation sends.
   void add_result(std::string sign) {
-    const bool is_branch = plan_.n_writers > 1;
+    const bool is_branch = plan_.n_written > 1;
     add(gradient(result_), StageRole::result, std::move(sign), Turn::none,
         is_branch ? NumberSource::branch : NumberSource::stored);
     if (is_branch) add_branches();
@@ -277,12 +277,12 @@ StagePlan plan_update(const core::Trace<float>& trace, const core::Step& step, c
   const bool is_updated = trace.is_updated(step.parameter);
   const core::OptimiserConfig config = trace.update() ? trace.update()->config : core::OptimiserConfig();
   add(is_updated ? Quantity::previous_value : Quantity::value, StageRole::left, "");
-  add(Quantity::gradient, StageRole::left, ",");
+  add(Quantity::gradient, StageRole::left, "");
   if (config.kind == core::OptimiserKind::adamw) {
-    add(Quantity::first_moment, StageRole::left, ",");
-    add(Quantity::second_moment, StageRole::left, ",");
+    add(Quantity::first_moment, StageRole::left, "");
+    add(Quantity::second_moment, StageRole::left, "");
   } else if (config.momentum != 0) {
-    add(Quantity::first_moment, StageRole::left, ",");
+    add(Quantity::first_moment, StageRole::left, "");
   }
   add(Quantity::value, StageRole::result, "→");
   return plan;

@@ -1,11 +1,45 @@
 #include "simulator/view.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace headscope::simulator {
 namespace {
 
 std::optional<CellAddress> step_cell(const AppState& state, const lessons::StepView& step) {
   if (!step.lit_tensor || !step.lit_cell || state.cursor().position() != step.cursor) return std::nullopt;
   return CellAddress{*step.lit_tensor, *step.lit_cell};
+}
+
+/// The cell that a sentence about the step speaks of: the lit one where the step wrote it, else the largest
+/// of the result as the stage shows it, or, of an update, the one that changed most.
+std::optional<CellAddress> spoken_cell(const AppState& state, const View& view) {
+  const auto is_result = [](const StageItem& item) { return item.role == StageRole::result; };
+  const auto result = std::ranges::find_if(view.stage.items, is_result);
+  if (result == view.stage.items.end()) return view.lit;
+  const Slice& slice = result->slice;
+  if (view.lit && view.lit->tensor == slice.tensor && view.lit->quantity == slice.quantity) return view.lit;
+  const core::Trace<float> trace = state.trace();
+  if (!is_there(trace, view.stage, *result)) return view.lit;
+  // of a matrix of millions its beginning: the sentence is an example
+  constexpr std::int64_t kMost = 128;
+  const SliceNumbers numbers(trace, slice);
+  std::optional<SliceNumbers> before;
+  if (view.stage.step->phase == core::Phase::update) {
+    Slice previous = slice;
+    previous.quantity = core::Quantity::previous_value;
+    before.emplace(trace, previous);
+  }
+  double largest = -1;
+  CellAddress spoken{slice.tensor, slice.cell_at(0, 0), slice.quantity};
+  for (std::int64_t row = 0; row < std::min(slice.rows.size, kMost); ++row)
+    for (std::int64_t column = 0; column < std::min(slice.columns.size, kMost); ++column) {
+      const double size = std::abs(numbers.at(row, column) - (before ? before->at(row, column) : 0));
+      if (!std::isfinite(size) || size <= largest) continue;
+      largest = size;
+      spoken.cell = slice.cell_at(row, column);
+    }
+  return spoken;
 }
 
 }  // namespace
@@ -24,7 +58,8 @@ View make_view(const AppState& state, const Words& words, const lessons::NumberR
   view.stage = plan_stage(state, view.step, view.lit);
   if (view.lit) view.narration = narrate(state.session, state.trace(), *view.lit, words, rules);
   if (view.stage.step)
-    view.said = narrate_step(state.session, state.trace(), *view.stage.step, words, view.lit, rules);
+    view.said =
+        narrate_step(state.session, state.trace(), *view.stage.step, words, spoken_cell(state, view), rules);
   return view;
 }
 

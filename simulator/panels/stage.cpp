@@ -162,7 +162,7 @@ std::string head_words(const Panel& panel) {
 }
 
 /// The lit cell's arithmetic in a room's size: its numbers in their hues, and the value they make.
-float draw_arithmetic(Panel& panel, ImVec2 at, float width) {
+float draw_arithmetic(Panel& panel, ImVec2 at, float width, Ink ink) {
   if (!panel.view.narration || panel.view.narration->terms.empty()) return 0;
   const Narration& narration = *panel.view.narration;
   const auto hue = [](std::string_view quantity) {
@@ -190,8 +190,9 @@ float draw_arithmetic(Panel& panel, ImVec2 at, float width) {
   if (narration.terms.size() > kMostTerms) runs.push_back(sign("  + …"));
   Painter& painter = panel.painter();
   const RichBlock block = lay_out(painter, std::move(runs), {.type = TypeStyle::body, .width = width});
-  draw(painter, at, block);
   const float y = at.y + block.height + panel.px(6);
+  if (ink == Ink::none) return y + painter.line_height(TypeStyle::display) - at.y;
+  draw(painter, at, block);
   const Rect equals = painter.text({at.x, y}, "=",
                                    {.type = TypeStyle::display,
                                     .weight = Weight::regular,
@@ -229,7 +230,7 @@ std::vector<std::string> formulas(const Panel& panel) {
 }
 
 /// The formula and what it says, from `at` down within `width`. Returns the height.
-float draw_formula(Panel& panel, ImVec2 at, float width) {
+float draw_formula(Panel& panel, ImVec2 at, float width, Ink ink) {
   const std::string key = text_key(panel.state.session.graph().spec(subject(panel)));
   const StagePlan& plan = panel.view.stage;
   Painter& painter = panel.painter();
@@ -238,19 +239,19 @@ float draw_formula(Panel& panel, ImVec2 at, float width) {
     if (core::Result<std::vector<Run>> runs = parse_formula(formula, Source::tensor)) {
       const RichBlock block =
           lay_out(painter, *std::move(runs), {.type = TypeStyle::formula, .width = width});
-      draw(painter, {at.x, y}, block);
+      if (ink == Ink::drawn) draw(painter, {at.x, y}, block);
       y += block.height + panel.px(panel.theme().space.xs);
     }
   const auto line = [&](const std::string& words, ImU32 colour) {
     if (words.empty()) return;
     const RichBlock block = lay_out(painter, {Run{.text = words, .source = Source::catalog}},
                                     {.type = TypeStyle::label, .width = width, .colour = colour});
-    draw(painter, {at.x, y}, block);
+    if (ink == Ink::drawn) draw(painter, {at.x, y}, block);
     y += block.height + panel.px(2);
   };
   if (panel.state.layout == Layout::presentation && panel.view.stage.shape == StageShape::product)
     return y + panel.px(panel.theme().space.m) +
-           draw_arithmetic(panel, {at.x, y + panel.px(panel.theme().space.m)}, width) - at.y;
+           draw_arithmetic(panel, {at.x, y + panel.px(panel.theme().space.m)}, width, ink) - at.y;
   if (is_low(panel)) return y - at.y;
   if (plan.n_writers > 1)
     line(panel.text("stage.written",
@@ -262,6 +263,35 @@ float draw_formula(Panel& panel, ImVec2 at, float width) {
   line(shape_words(panel), painter.colour().tertiary);
   line(head_words(panel), painter.colour().tertiary);
   return y - at.y;
+}
+
+float scale_height(const Panel& panel) {
+  return panel.px(36);
+}
+
+/// The scales of gradients and moments whose titles have no room for them.
+void draw_own_scales(Panel& panel, ImVec2 at, float right,
+                     std::span<const std::unique_ptr<StageMatrix>> matrices) {
+  std::string words;
+  const TextStyle style{
+      .type = TypeStyle::small, .colour = panel.painter().colour().tertiary, .role = "own_scale"};
+  for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
+    if (matrix->note == Shown::yes || matrix->spec.title.note.empty()) continue;
+    const std::string one = panel.text(
+        "stage.own_scale", {{"name", matrix->spec.title.text}, {"scale", matrix->spec.title.note}});
+    words += (words.empty() ? "" : "  ·  ") + one;
+  }
+  if (words.empty() || right - at.x < panel.px(80)) return;
+  const RichBlock block = lay_out(panel.painter(), {Run{.text = words, .source = Source::catalog}},
+                                  {.type = TypeStyle::small,
+                                   .width = right - at.x,
+                                   .colour = panel.painter().colour().tertiary,
+                                   .role = "own_scale"});
+  if (block.height <= scale_height(panel)) {
+    draw(panel.painter(), at, block);
+    return;
+  }
+  panel.painter().fit_text(at, words, right - at.x, style);
 }
 
 /// The colour scales that the matrices use, under them at the left; a gradient's stands at its title.
@@ -290,12 +320,38 @@ void draw_scales(Panel& panel, ImVec2 at, float right,
     at.x = box.max.x + panel.px(panel.theme().space.xl);
   }
   if (has_shares)
-    draw_scale_bar(panel.painter(), at, width, ColourMap::probability, 1,
-                   noted(panel.text("stage.scale_of_shares")));
+    at.x = draw_scale_bar(panel.painter(), at, width, ColourMap::probability, 1,
+                          noted(panel.text("stage.scale_of_shares")))
+               .max.x +
+           panel.px(panel.theme().space.xl);
+  draw_own_scales(panel, at, right, matrices);
 }
 
-float scale_height(const Panel& panel) {
-  return panel.px(36);
+float draw_no_formula(Panel& /*panel*/, ImVec2 /*at*/, float /*width*/, Ink /*ink*/) {
+  return 0;
+}
+
+/// What a small window leaves out, so that the matrices keep some room.
+struct StageParts {
+  Shown strip = Shown::yes, said = Shown::yes, formula = Shown::yes, scales = Shown::yes;
+  Shown heads = Shown::yes;  // to choose among; a key does the same
+};
+StageParts parts_of(const Panel& panel, const Rect& box) {
+  const float unit = panel.px(1), height = box.height() / unit, width = box.width() / unit;
+  const auto from = [](bool is_enough) { return is_enough ? Shown::yes : Shown::no; };
+  return {.strip = from(height >= 400 && width >= 240),
+          .said = from(height >= 430),
+          .formula = from(height >= 260 && width >= 300),
+          .scales = from(height >= 300 && width >= 300),
+          .heads = from(width >= 400)};
+}
+
+/// Instead of matrices for which there is no room: why.
+void draw_no_room(Panel& panel, const Rect& box) {
+  const RichBlock block =
+      lay_out(panel.painter(), {Run{.text = panel.text("stage.no_room"), .source = Source::catalog}},
+              {.type = TypeStyle::label, .width = box.width(), .colour = panel.painter().colour().secondary});
+  draw(panel.painter(), box.min, block);
 }
 
 }  // namespace
@@ -305,44 +361,63 @@ void draw_stage(Panel& panel, const Rect& box) {
   const Theme& theme = panel.theme();
   const bool is_presenting = panel.state.layout == Layout::presentation;
   painter.fill(box, painter.colour().stage);
+  painter.push_clip(box);
   const float gutter = panel.px(box.width() < panel.px(700) ? theme.space.xl : 32);
   const float air = is_low(panel) ? 0.5f : 1.0f;
   Rect content{{box.min.x + gutter, box.min.y + panel.px(28) * air},
                {box.max.x - gutter, box.max.y - panel.px(20) * air}};
-  if (panel.state.level != StageLevel::matrix) return draw_diagram(panel, content);
-  if (!is_presenting) content.min.y += draw_operation_strip(panel, content) + panel.px(theme.space.xl) * air;
+  if (panel.state.level != StageLevel::matrix) {
+    draw_diagram(panel, content);
+    painter.pop_clip();
+    return;
+  }
+  const StageParts parts = parts_of(panel, box);
+  if (parts.strip == Shown::yes && !is_presenting)
+    content.min.y += draw_operation_strip(panel, content) + panel.px(theme.space.xl) * air;
 
   const TypeStyle title_type = is_presenting ? TypeStyle::title : TypeStyle::heading;
-  const float heads = draw_head_choice(panel, {content.max.x, content.min.y});
-  const std::string title = title_words(panel);
-  painter.fit_text(content.min, title, content.width() - heads - panel.px(theme.space.m),
-                   {.type = title_type, .source = Source::catalog, .role = "stage_title"});
+  const float heads = parts.heads == Shown::yes ? draw_head_choice(panel, {content.max.x, content.min.y}) : 0;
+  const TextStyle title_style{.type = title_type, .source = Source::catalog, .role = "stage_title"};
+  const float title_room = content.width() - heads - panel.px(theme.space.m);
+  std::string title = title_words(panel);
+  // what it says behind the colon is left out before its end is cut off
+  if (const std::size_t colon = title.find(':');
+      colon != std::string::npos && painter.width_of(title, title_style) > title_room)
+    title.resize(colon);
+  painter.fit_text(content.min, title, title_room, title_style);
   content.min.y += painter.line_height(title_type) + panel.px(theme.space.xs);
-  for (const auto draw_line_under : {draw_said, draw_result_choice})
+  const auto line_under = [&](auto draw_line_under) {
     if (const float height = draw_line_under(panel, content.min, content.width()); height > 0)
       content.min.y += height + panel.px(theme.space.xs);
+  };
+  if (parts.said == Shown::yes) line_under(draw_said);
+  line_under(draw_result_choice);
   content.min.y += panel.px(theme.space.l) * air;
 
   Rect matrices = content;
-  matrices.max.y -= scale_height(panel) + panel.px(theme.space.m);
+  if (parts.scales == Shown::yes) matrices.max.y -= scale_height(panel) + panel.px(theme.space.m);
   std::vector<std::unique_ptr<StageMatrix>> drawn;
   for (const StageItem& item : panel.view.stage.items)
     drawn.push_back(std::make_unique<StageMatrix>(panel, item));
   share_scales(panel, drawn);
-  draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)}, content.max.x, drawn);
   const auto first_small = std::ranges::stable_partition(
       drawn, [](const auto& matrix) { return matrix->item().role != StageRole::small; });
   const std::span<const std::unique_ptr<StageMatrix>> all(drawn);
   const auto n_large = static_cast<std::size_t>(first_small.begin() - drawn.begin());
+  share_pagers(all.first(n_large));
   const float small = small_height(panel, matrices.height(), all.subspan(n_large));
   if (small > 0) {
     draw_small(panel, {{matrices.min.x, matrices.max.y - small}, matrices.max}, all.subspan(n_large));
     matrices.max.y -= small + panel.px(theme.space.m);
   }
-  if (panel.view.stage.shape == StageShape::product)
-    draw_product(panel, matrices, all.first(n_large), draw_formula);
-  else
-    draw_line(panel, matrices, all.first(n_large), draw_formula);
+  const DrawWords words = parts.formula == Shown::yes ? draw_formula : draw_no_formula;
+  const auto draw = panel.view.stage.shape == StageShape::product ? draw_product : draw_line;
+  if (!draw(panel, matrices, all.first(n_large), words))
+    draw_no_room(panel, matrices);
+  else if (parts.scales == Shown::yes)
+    draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)}, content.max.x,
+                all.first(n_large));
+  painter.pop_clip();
 }
 
 }  // namespace headscope::simulator

@@ -34,6 +34,7 @@ bool show_fewer_rows(const Panel& panel, std::span<const std::unique_ptr<StageMa
 float pager_room(const Panel& panel, const StageMatrix& matrix) {
   const bool is_paged =
       matrix.rows_shown() < matrix.spec.values.rows || matrix.columns_shown() < matrix.spec.values.columns;
+  if (matrix.spec.pager == Pager::hidden) return 0;
   return is_paged ? pager_height(panel.painter()) : 0;
 }
 
@@ -49,7 +50,11 @@ Placed place(const Panel& panel, StageMatrix& matrix, ImVec2 origin, ImVec2 cell
 }
 
 void draw_placed(Panel& panel, std::span<const Placed> placed, const std::string& id = "matrix") {
-  for (const Placed& one : placed) draw_matrix(panel.painter(), one.matrix->spec, one.layout);
+  for (const Placed& one : placed) {
+    draw_matrix(panel.painter(), one.matrix->spec, one.layout);
+    one.matrix->note =
+        has_room_for_note(panel.painter(), one.matrix->spec, one.layout) ? Shown::yes : Shown::no;
+  }
   // the open field comes first: of two controls in one place the first gets the pointer
   for (const Placed& one : placed) edit_cell(panel, *one.matrix, one.layout);
   for (std::size_t at = 0; at < placed.size(); ++at)
@@ -70,6 +75,7 @@ struct Product {
   StageMatrix *left, *upper, *addend = nullptr, *result;
   MatrixMargins left_margins, upper_margins, addend_margins, result_margins;
   ImVec2 cell;
+  bool fits = true;  // even the smallest cells
   ImVec2 left_origin, upper_origin, addend_origin, result_origin;
 };
 
@@ -93,6 +99,17 @@ void measure(const Panel& panel, Product& product) {
   if (product.addend) product.addend_margins = margins_of(panel.painter(), product.addend->spec);
 }
 
+/// Where cells would have no room otherwise: names before words, numbers before both.
+void leave_out_captions(Product& product) {
+  for (StageMatrix* matrix : {product.left, product.upper, product.result})
+    matrix->spec.row_caption.clear(), matrix->spec.column_caption.clear();
+}
+void leave_out_labels(Product& product) {
+  for (StageMatrix* matrix : {product.left, product.upper, product.result})
+    matrix->spec.row_labels.clear(), matrix->spec.column_labels.clear();
+  if (product.addend) product.addend->spec.row_labels.clear();
+}
+
 /// The largest pitch with which both operands and the result fit the box, and where they then stand.
 void arrange(const Panel& panel, const Rect& box, Product& product) {
   const float gap = panel.px(panel.theme().space.m);
@@ -114,6 +131,8 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
   product.cell = floored(
       {std::min(most.x, (box.width() - wide) / n_columns), std::min(most.y, (box.height() - high) / n_rows)});
 
+  product.fits = wide + product.cell.x * n_columns <= box.width() + 1 &&
+                 high + product.cell.y * n_rows <= box.height() + 1;
   const float left_width = product.cell.x * static_cast<float>(product.left->columns_shown());
   const float spare = box.width() - wide - product.cell.x * n_columns;
   const float spread = std::clamp(spare, 0.0f, panel.px(120));  // then the group stands in the middle
@@ -133,7 +152,7 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
 
 }  // namespace
 
-void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
+bool draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
                   DrawWords draw_words) {
   Product product{.left = matrices[0].get(), .upper = matrices[1].get(), .result = matrices.back().get()};
   for (const std::unique_ptr<StageMatrix>& matrix : matrices)
@@ -141,12 +160,23 @@ void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr
   set_product_looks(product);
   measure(panel, product);
   arrange(panel, box, product);
+  for (const auto leave_out : {leave_out_captions, leave_out_labels}) {
+    if (product.cell.x > kSmallestCell && product.cell.y > kSmallestCell) break;
+    leave_out(product);
+    measure(panel, product);
+    arrange(panel, box, product);
+  }
   while (product.cell.y < panel.px(kLowestCell) && show_fewer_rows(panel, matrices))
     arrange(panel, box, product);
+  if (!product.fits) return false;
 
   const Placed left = place(panel, *product.left, product.left_origin, product.cell);
   const Placed upper = place(panel, *product.upper, product.upper_origin, product.cell);
   const Placed result = place(panel, *product.result, product.result_origin, product.cell);
+  product.left->spec.title.room = product.upper_origin.x - product.upper_margins.left - product.left_origin.x;
+  product.left->pager_room = product.left->spec.title.room;
+  product.upper->pager_room = product.result->pager_room = box.max.x - product.upper_origin.x;
+  product.upper->spec.title.room = box.max.x - product.upper_origin.x;
   draw_bands(panel, left, upper, result);
   std::vector<Placed> placed{left, upper};
   if (product.addend) placed.push_back(place(panel, *product.addend, product.addend_origin, product.cell));
@@ -155,7 +185,11 @@ void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr
 
   const float words_width =
       product.upper_origin.x - product.upper_margins.left - box.min.x - panel.px(panel.theme().space.l);
-  draw_words(panel, box.min, words_width);
+  // the corner is free above the left operand and its title
+  const float free = product.left_origin.y - product.left_margins.top - box.min.y;
+  if (draw_words(panel, box.min, words_width, Ink::none) <= free)
+    draw_words(panel, box.min, words_width, Ink::drawn);
+  return true;
 }
 
 namespace {
@@ -170,7 +204,10 @@ float sign_room(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>
   const bool is_under = at % n == 0 && n < matrices.size();
   const bool has_signs =
       std::ranges::any_of(matrices, [](const auto& matrix) { return !matrix->item().sign.empty(); });
-  return !matrices[at]->item().sign.empty() || (is_under && has_signs) ? panel.px(kSignWidth) : 0;
+  const std::string& sign = matrices[at]->item().sign;
+  if (sign.empty()) return is_under && has_signs ? panel.px(kSignWidth) : 0;
+  const float width = panel.painter().width_of(sign, {.type = TypeStyle::heading, .weight = Weight::regular});
+  return std::max(panel.px(kSignWidth), width + panel.px(12));
 }
 
 /// Room for labels at the left: the same down a column of matrices, so that their cells stand under each
@@ -181,6 +218,22 @@ float left_margin(const Panel& panel, std::span<const std::unique_ptr<StageMatri
   for (std::size_t other = at % static_cast<std::size_t>(per_row); other < matrices.size();
        other += static_cast<std::size_t>(per_row))
     widest = std::max(widest, margins_of(panel.painter(), matrices[other]->spec).left);
+  return widest;
+}
+
+/// The width of the rows' widest, with cells so wide; titles may be wider than their matrices.
+float line_width(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices, int per_row,
+                 float cell) {
+  float widest = 0, width = 0;
+  for (std::size_t at = 0; at < matrices.size(); ++at) {
+    if (at % static_cast<std::size_t>(per_row) == 0) width = 0;
+    const MatrixSpec& spec = matrices[at]->spec;
+    width += left_margin(panel, matrices, at, per_row) + margins_of(panel.painter(), spec).right +
+             sign_room(panel, matrices, at, per_row) + panel.px(panel.theme().space.m) +
+             std::max(cell * static_cast<float>(matrices[at]->columns_shown()),
+                      shortest_title(panel.painter(), spec));
+    widest = std::max(widest, width);
+  }
   return widest;
 }
 
@@ -210,7 +263,9 @@ ImVec2 cell_for(const Panel& panel, ImVec2 room, std::span<const std::unique_ptr
     high += row_high + panel.px(panel.theme().space.m);
     rows += row_rows;
   }
-  return {(room.x - wide) / std::max(1.0f, columns), (room.y - high) / std::max(1.0f, rows)};
+  ImVec2 cell{(room.x - wide) / std::max(1.0f, columns), (room.y - high) / std::max(1.0f, rows)};
+  while (cell.x > kSmallestCell && line_width(panel, matrices, per_row, cell.x) > room.x + 1) cell.x -= 1;
+  return cell;
 }
 
 /// How well numbers read in such a cell: 1 once two digits after the point fit in comfort.
@@ -228,20 +283,38 @@ LineSize choose_rows(const Panel& panel, const Rect& box, ImVec2 room,
     const float score = legibility(panel, cell);
     if (score <= best_score + 0.01f) continue;  // fewer rows where they read as well
     best_score = score;
-    best = {per_row, floored({std::min(cell.x, most.x), std::min(cell.y, most.y)})};
+    best = {per_row, {std::floor(std::min(cell.x, most.x)), std::floor(std::min(cell.y, most.y))}};
   }
   return best;
 }
 
 }  // namespace
 
-void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
+bool draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
                DrawWords draw_words) {
-  const float words = draw_words(panel, box.min, box.width()) + panel.px(panel.theme().space.l);
-  const Rect room{{box.min.x, box.min.y + words}, box.max};
+  const float words = draw_words(panel, box.min, box.width(), Ink::none) + panel.px(panel.theme().space.l);
+  Rect room{{box.min.x, box.min.y + words}, box.max};
+  const auto fits = [](const LineSize& size) {
+    return size.cell.x >= kSmallestCell && size.cell.y >= kSmallestCell;
+  };
   LineSize size = choose_rows(panel, box, room.size(), matrices);
   while (size.cell.y < panel.px(kLowestCell) && show_fewer_rows(panel, matrices))
     size = choose_rows(panel, box, room.size(), matrices);
+  const bool has_words = fits(size);
+  if (!has_words) {  // words give way to matrices
+    room.min.y = box.min.y;
+    size = choose_rows(panel, box, room.size(), matrices);
+  }
+  if (!fits(size)) {  // and names to cells
+    for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
+      MatrixSpec& spec = matrix->spec;
+      spec.row_caption.clear(), spec.column_caption.clear();
+      spec.row_labels.clear(), spec.column_labels.clear();
+    }
+    size = choose_rows(panel, box, room.size(), matrices);
+    if (!fits(size)) return false;
+  }
+  if (has_words) draw_words(panel, box.min, box.width(), Ink::drawn);
   std::vector<Placed> placed;
   float y = room.min.y;
   for (std::size_t first = 0; first < matrices.size(); first += static_cast<std::size_t>(size.per_row)) {
@@ -262,12 +335,22 @@ void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<St
              {x - left_margin(panel, matrices, at, size.per_row), cells.max.y}},
             matrices[at]->item().sign,
             {.type = TypeStyle::heading, .weight = Weight::regular, .source = Source::tensor});
-      x = cells.max.x + margins.right + panel.px(panel.theme().space.m);
+      const float titled = cells.min.x + shortest_title(panel.painter(), matrices[at]->spec);
+      matrices[at]->spec.title.room = room.max.x - cells.min.x;
+      matrices[at]->pager_room = room.max.x - cells.min.x;
+      if (at > first) {
+        // of the one before, as far as this one's labels
+        StageMatrix& before = *matrices[at - 1];
+        before.pager_room = x - left_margin(panel, matrices, at, size.per_row) - sign -
+                            placed[placed.size() - 2].layout.cells.min.x;
+      }
+      x = std::max(cells.max.x + margins.right, titled) + panel.px(panel.theme().space.m);
       height = std::max(height, top + cells.height() + margins.bottom + pager_room(panel, *matrices[at]));
     }
     y += height + panel.px(panel.theme().space.m);
   }
   draw_placed(panel, placed);
+  return true;
 }
 
 namespace {
@@ -308,6 +391,7 @@ void draw_small(Panel& panel, const Rect& box, std::span<const std::unique_ptr<S
   std::vector<Placed> placed;
   float x = box.min.x;
   for (const std::unique_ptr<StageMatrix>& matrix : small) {
+    matrix->spec.title.room = width - panel.px(8);
     const std::string& sign = matrix->item().sign;
     const float before = sign.empty() ? 0 : panel.px(kSignWidth);
     const ImVec2 room{

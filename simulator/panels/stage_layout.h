@@ -3,21 +3,24 @@
 
 #include "simulator/panels/stage_matrix.h"
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <span>
 
 namespace headscope::simulator {
 
-/// Draws formula and words from a point down within a width and returns the height.
-using DrawWords = float (*)(Panel& panel, ImVec2 at, float width);
+enum class Ink : std::uint8_t { none, drawn };
+/// Draws formula and words from a point down within a width, or only measures them; returns the height.
+using DrawWords = float (*)(Panel& panel, ImVec2 at, float width, Ink ink);
 
-/// Left operand, upper operand, result at the crossing; words in the free corner.
-void draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
+/// Left operand, upper operand, result at the crossing; words in the free corner. Returns whether there was
+/// room: if not, nothing is drawn.
+bool draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
                   DrawWords draw_words);
 
-/// Words above, then the matrices in rows, with their signs between.
-void draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
+/// Words above, then the matrices in rows, with their signs between. Returns whether there was room: if not,
+/// nothing is drawn.
+bool draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
                DrawWords draw_words);
 
 /// Room that the wholes and branches under the others ask for, of a stage as high as `height`; 0 where there

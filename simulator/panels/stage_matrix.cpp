@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace headscope::simulator {
 namespace {
@@ -84,7 +85,8 @@ std::string_view quantity_key(const StagePlan& plan, const StageItem& item) {
   if (item.source == NumberSource::target) return "stage.target";
   switch (item.slice.quantity) {
     case core::Quantity::gradient:
-      return item.source == NumberSource::branch ? "stage.branch" : "stage.gradient";
+      if (item.source != NumberSource::branch) return "stage.gradient";
+      return item.role == StageRole::small ? "stage.branch_short" : "stage.branch";
     case core::Quantity::first_moment:
       return "stage.first_moment";
     case core::Quantity::second_moment:
@@ -201,6 +203,20 @@ void share_scales(const Panel& panel, std::span<const std::unique_ptr<StageMatri
       if (other->spec.map == ColourMap::signed_values && in_group(matrix->item(), other->item()))
         largest = std::max(largest, other->largest());
     matrix->set_scale(panel, largest);
+  }
+}
+
+void share_pagers(std::span<const std::unique_ptr<StageMatrix>> matrices) {
+  std::set<std::pair<core::Axis, std::int64_t>> turned;  // sides whose pages turn together
+  for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
+    const Slice& slice = matrix->item().slice;
+    bool turns = false;
+    const auto take = [&](const SliceSide& side, int shown) {
+      if (shown < side.size) turns |= turned.emplace(side.axis, side.size).second;
+    };
+    take(slice.rows, matrix->rows_shown());
+    take(slice.columns, matrix->columns_shown());
+    if (!turns) matrix->spec.pager = Pager::hidden;
   }
 }
 
@@ -430,10 +446,11 @@ void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, 
                             {"last", std::to_string(first + shown)},
                             {"n", std::to_string(all)}});
   };
-  const MatrixResponse response = matrix_input(
-      panel.ui, id, matrix.spec, layout,
-      {page_words("stage.rows_page", layout.first_row, layout.rows, layout.all_rows),
-       page_words("stage.columns_page", layout.first_column, layout.columns, layout.all_columns)});
+  PagerWords words{page_words("stage.rows_page", layout.first_row, layout.rows, layout.all_rows),
+                   page_words("stage.columns_page", layout.first_column, layout.columns, layout.all_columns)};
+  // buttons without words, where those would run into the next matrix
+  if (matrix.pager_room > 0 && pager_width(panel.painter(), layout, words) > matrix.pager_room) words = {};
+  const MatrixResponse response = matrix_input(panel.ui, id, matrix.spec, layout, words);
   const auto address = [&](CellIndex index) {
     return CellAddress{slice.tensor, slice.cell_at(index.row, index.column), slice.quantity};
   };

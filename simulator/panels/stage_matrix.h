@@ -20,7 +20,9 @@ class StageMatrix {
   StageMatrix(const StageMatrix&) = delete;
   StageMatrix& operator=(const StageMatrix&) = delete;
 
-  MatrixSpec spec;  // flags and values point into this object
+  MatrixSpec spec;         // flags and values point into this object
+  Shown note = Shown::no;  // its scale stands at its title
+  float pager_room = 0;    // the width that its pager's words may take; 0: any
   const StageItem& item() const { return item_; }
   /// Rows and columns that fit the stage at once; the rest is paged.
   int rows_shown() const { return rows_shown_; }
@@ -62,6 +64,8 @@ bool has_detail(const StagePlan& plan);
 int window_of(const StagePlan& plan, const SliceSide& side, Detail detail);
 /// The matrices of a group get one scale: all values of the stage, each gradient with its branches.
 void share_scales(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices);
+/// One matrix of those whose pages turn together has the buttons.
+void share_pagers(std::span<const std::unique_ptr<StageMatrix>> matrices);
 
 /// Reads pointer and keyboard on a drawn matrix: hover lights, a click locks, a double click edits.
 void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, const MatrixLayout& layout);

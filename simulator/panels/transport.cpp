@@ -15,6 +15,7 @@
 namespace headscope::simulator {
 namespace {
 
+constexpr float kShortestTrack = 150;  // the words of its segments
 constexpr std::array<double, 4> kSpeeds = {0.5, 1, 2, 4};
 
 double next_speed(double speed) {
@@ -189,7 +190,9 @@ void draw_transport(Panel& panel, const Rect& box) {
   draw_buttons(panel, {{box.min.x + gutter, box.min.y}, {box.min.x + buttons - gutter, box.max.y}});
   const bool shows_position = box.width() > panel.px(900);
   const float right = shows_position ? side : gutter;
-  draw_track(panel, {{box.min.x + buttons, box.min.y}, {box.max.x - right, box.max.y}});
+  // a track too short to aim at helps nobody; buttons and keys walk as far
+  const Rect track{{box.min.x + buttons, box.min.y}, {box.max.x - right, box.max.y}};
+  if (track.width() >= panel.px(kShortestTrack)) draw_track(panel, track);
   if (shows_position)
     draw_position(panel, {{box.max.x - side + gutter, box.min.y}, {box.max.x - gutter / 2, box.max.y}});
 }

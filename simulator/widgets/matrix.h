@@ -71,6 +71,7 @@ struct MatrixTitle {
   Source source = Source::catalog;
   std::string path;  // the tensor's, at the right; shortened if there is no room
   std::string note;  // "scale ±0.4", at the right instead of the path
+  float room = 0;    // the most width for a title above, in screen pixels; 0: as its matrix, or the shortest
 };
 
 /// Where the title stands: over the cells (and the column labels), or under them at the right.
@@ -148,6 +149,11 @@ float pager_height(const Painter& painter);
 MatrixLayout place_matrix(const Painter& painter, const MatrixSpec& spec, ImVec2 origin, ImVec2 cell,
                           ImVec2 room_for_cells = {0, 0}, const MatrixPage& page = {});
 
+/// What a title asks for beyond which it may be cut off, however narrow its matrix.
+float shortest_title(const Painter& painter, const MatrixSpec& spec);
+/// Whether the title's note has room beside it in full.
+bool has_room_for_note(const Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout);
+
 /// Draws in the order of the look: fill, number, operand, result, hover, corner, focus.
 void draw_matrix(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout);
 
@@ -168,6 +174,8 @@ struct PagerWords {
   std::string rows;
   std::string columns;
 };
+/// What the pager's buttons and words take.
+float pager_width(const Painter& painter, const MatrixLayout& layout, const PagerWords& words);
 /// Pointer, keyboard and pager; call after draw_matrix. A number editor over a cell must come before it: the
 /// first of two controls in one place gets the pointer.
 MatrixResponse matrix_input(Ui& ui, std::string_view id, const MatrixSpec& spec, const MatrixLayout& layout,

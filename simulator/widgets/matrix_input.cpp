@@ -2,13 +2,19 @@
 #include "simulator/widgets/controls.h"
 #include "simulator/widgets/matrix_parts.h"
 
+#include <algorithm>
 #include <string>
 
 namespace headscope::simulator {
 
 namespace {
 
-constexpr float kPagerTarget = 24;
+constexpr float kPagerTarget = 24, kPagerGap = 16;
+
+float turner_width(const Painter& painter, std::string_view words, float height) {
+  return 2 * std::min(painter.px(kPagerTarget), height) + painter.px(8) +
+         painter.width_of(words, {.type = TypeStyle::small});
+}
 
 /// Back, words, on; moves `first` by a page. Returns the right edge.
 float draw_pager(Ui& ui, const std::string& id, ImVec2 at, float height, std::string_view words, int shown,
@@ -52,6 +58,14 @@ MatrixPage page_showing(const MatrixLayout& layout, CellIndex cell) {
 
 }  // namespace
 
+float pager_width(const Painter& painter, const MatrixLayout& layout, const PagerWords& words) {
+  const bool turns_rows = layout.rows < layout.all_rows, turns_columns = layout.columns < layout.all_columns;
+  const float height = layout.pager.height();
+  return (turns_rows ? turner_width(painter, words.rows, height) : 0) +
+         (turns_rows && turns_columns ? painter.px(kPagerGap) : 0) +
+         (turns_columns ? turner_width(painter, words.columns, height) : 0);
+}
+
 MatrixResponse matrix_input(Ui& ui, std::string_view id, const MatrixSpec& spec, const MatrixLayout& layout,
                             const PagerWords& words) {
   MatrixResponse response;
@@ -72,13 +86,20 @@ MatrixResponse matrix_input(Ui& ui, std::string_view id, const MatrixSpec& spec,
   if (!layout.is_paged() || spec.pager == Pager::hidden) return response;
   MatrixPage page = {layout.first_row, layout.first_column};
   const std::string name(id);
-  float x = layout.pager.min.x;
+  // wider than the matrix, it must not run out of the stage
+  PagerWords shown = words;
+  const float gap = ui.painter.px(kPagerGap);
+  const ImDrawList& list = ui.painter.list();
+  const Rect clip{list.GetClipRectMin(), list.GetClipRectMax()};
+  if (pager_width(ui.painter, layout, shown) > clip.width()) shown = {};
+  float x = std::max(clip.min.x, std::min(layout.pager.min.x, clip.max.x - ui.painter.px(8) -
+                                                                  pager_width(ui.painter, layout, shown)));
   if (layout.rows < layout.all_rows)
-    x = draw_pager(ui, name + "_rows", {x, layout.pager.min.y}, layout.pager.height(), words.rows,
+    x = draw_pager(ui, name + "_rows", {x, layout.pager.min.y}, layout.pager.height(), shown.rows,
                    layout.rows, layout.all_rows, page.first_row) +
-        ui.painter.px(16);
+        gap;
   if (layout.columns < layout.all_columns)
-    draw_pager(ui, name + "_columns", {x, layout.pager.min.y}, layout.pager.height(), words.columns,
+    draw_pager(ui, name + "_columns", {x, layout.pager.min.y}, layout.pager.height(), shown.columns,
                layout.columns, layout.all_columns, page.first_column);
   if (page.first_row != layout.first_row || page.first_column != layout.first_column) response.turned = page;
   return response;

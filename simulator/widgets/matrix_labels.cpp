@@ -94,19 +94,28 @@ void draw_title_above(Painter& painter, const MatrixSpec& spec, const MatrixLayo
   const float small_top = top + (line - painter.line_height(TypeStyle::small)) / 2;
   const MatrixTitle& title = spec.title;
   float left = layout.cells.min.x, right = layout.cells.max.x;
-  if (caption_is_up(spec))
+  // the caption gives way to a title that needs its room
+  const bool has_caption =
+      caption_is_up(spec) && (spec.title_place != TitlePlace::above || title.text.empty() ||
+                              title_width(painter, title) + painter.px(12) +
+                                      painter.width_of(spec.column_caption, caption_style(painter)) <=
+                                  layout.cells.width());
+  if (has_caption)
     right = painter.text_to({right, small_top}, spec.column_caption, caption_style(painter)).min.x -
             painter.px(12);
   if (spec.title_place != TitlePlace::above || title.text.empty()) return;
   if (title.hue != Concept::none)
     left = painter.tag_in_line({left, top}, title.hue, TypeStyle::label).max.x + painter.px(kTagGap);
-  const float room = std::max(right, layout.cells.min.x + painter.px(kShortestTitle)) - left;
+  float end = std::max(right, layout.cells.min.x + painter.px(kShortestTitle));
+  if (title.room > 0) end = std::min(end, layout.cells.min.x + title.room);
+  const float room = std::max(0.0F, end - left);
   const Rect words = painter.fit_text(
       {left, top}, title.text, room,
       {TypeStyle::label, Weight::semibold, painter.theme().hue(title.hue), title.source, "title"});
   const std::string& aside = title.note.empty() ? title.path : title.note;
   const float left_over = right - words.max.x - painter.px(12);
   if (aside.empty() || left_over < painter.px(48)) return;
+  if (!title.note.empty() && !has_room_for_note(painter, spec, layout)) return;
   const TextStyle style{TypeStyle::small, Weight::of_style, painter.colour().tertiary,
                         title.note.empty() ? Source::tensor : Source::catalog, "title_aside"};
   painter.fit_text({right - left_over, small_top}, aside, left_over, style, Align::right);
@@ -121,8 +130,7 @@ void draw_title_below(Painter& painter, const MatrixSpec& spec, const MatrixLayo
   float left = layout.cells.max.x - width;
   const TextStyle note{TypeStyle::small, Weight::of_style, painter.colour().tertiary, Source::catalog,
                        "title_aside"};
-  if (!spec.title.note.empty() &&
-      left - layout.cells.min.x >= painter.width_of(spec.title.note, note) + painter.px(12))
+  if (!spec.title.note.empty() && has_room_for_note(painter, spec, layout))
     painter.text({layout.cells.min.x,
                   top + (painter.line_height(TypeStyle::label) - painter.line_height(TypeStyle::small)) / 2},
                  spec.title.note, note);
@@ -139,6 +147,20 @@ void draw_band(Painter& painter, const Rect& box) {
 }
 
 }  // namespace
+
+float shortest_title(const Painter& painter, const MatrixSpec& spec) {
+  if (spec.title_place == TitlePlace::hidden || spec.title.text.empty()) return 0;
+  return std::min(title_width(painter, spec.title), painter.px(kShortestTitle));
+}
+
+bool has_room_for_note(const Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  if (spec.title.note.empty() || spec.title_place == TitlePlace::hidden) return false;
+  float right = layout.cells.width();
+  if (caption_is_up(spec))
+    right -= painter.width_of(spec.column_caption, caption_style(painter)) + painter.px(12);
+  const float note = painter.width_of(spec.title.note, caption_style(painter)) + painter.px(12);
+  return title_width(painter, spec.title) + note <= right;
+}
 
 void matrix_parts::draw_matrix_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
   draw_row_labels(painter, spec, layout);

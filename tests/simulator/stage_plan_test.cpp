@@ -190,7 +190,7 @@ TEST_CASE("the branches of a gradient are what each operation sent, and add up t
   std::size_t n_sums = 0;
   for_every_model([&](OneSentence& model) {
     for_every_plan(model, [&](const core::Step& /*step*/, const StagePlan& plan) {
-      if (plan.n_writers < 2) return;
+      if (plan.n_written < 2) return;
       INFO(name_of(model, plan));
       const core::Trace<float> trace = model.stepper.trace();
       const StageItem& result = *with_role(plan, StageRole::result).front();

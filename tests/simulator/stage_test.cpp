@@ -1,0 +1,216 @@
+// The whole training step in the window: every string of every step drawn whole, and not over another; every
+// number the model's.
+#include "tests/simulator/app_fixture.h"
+
+#include "simulator/sent_back.h"
+#include "simulator/tensor_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headscope::simulator {
+namespace {
+
+using test::AppOnNull;
+
+/// A model that the program brings along, at its matrices, its own answer taken for right.
+App open_model(const std::string& name, const std::string& text, double scale = 1) {
+  const std::filesystem::path assets = tests::source_folder() / "assets";
+  core::Result<core::Session> session = core::Session::open(assets / "models" / name, text);
+  REQUIRE(session);
+  core::Result<AppState> state = open_session(assets, tests::source_folder() / "lessons/content/en",
+                                              *std::move(session), name, nullptr);
+  REQUIRE(state);
+  core::Result<App> app = App::make(*std::move(state));
+  REQUIRE(app);
+  app->apply(OpenPlace{StageLevel::matrix, ""});
+  if (!app->state().session.has_gold()) app->apply(AssumeGold{});
+  app->apply(SetTextScale{scale});
+  return *std::move(app);
+}
+
+struct ModelAndText {
+  std::string name, text;
+};
+const std::vector<ModelAndText> kModels = {
+    {"copying", "a b c d a b c d"},
+    {"sentiment", "the film was not good , but the ending was brilliant ."},
+    {"translation", "the old man saw the dog ."}};
+
+/// One step of each kind, and one of each of a backward pass's results.
+std::vector<std::size_t> telling_positions(const AppOnNull& app) {
+  std::set<std::string> seen;
+  std::vector<std::size_t> positions;
+  const core::StepList& steps = app.state().session.steps();
+  for (std::size_t place = 0; place < app.state().session.n_steps(); ++place) {
+    const core::Step step = steps[place];
+    std::string kind =
+        step.phase == core::Phase::update
+            ? std::string(core::leaf(app.state().session.graph().spec(step.parameter).name))
+            : std::string(core::kind_of(app.state().session.graph().operations()[step.operation]));
+    kind += step.phase == core::Phase::forward    ? ""
+            : step.phase == core::Phase::backward ? " back"
+                                                  : " update";
+    if (seen.insert(kind).second) positions.push_back(place + 1);
+  }
+  return positions;
+}
+
+void check_strings(const AppOnNull& app, ImVec2 size) {
+  std::vector<const TextEntry*> drawn;
+  for (const TextEntry& entry : app.record.entries) {
+    if (entry.text.empty()) continue;
+    INFO("\"" << entry.text << "\" (" << entry.role << ") x " << entry.rect.min.x << " to "
+              << entry.rect.max.x << " y " << entry.rect.min.y << " to " << entry.rect.max.y << " within x "
+              << entry.clip.min.x << " to " << entry.clip.max.x << " y " << entry.clip.min.y << " to "
+              << entry.clip.max.y);
+    // a pixel of overhang is a glyph's side bearing
+    CHECK(entry.rect.min.x >= entry.clip.min.x - 1);
+    CHECK(entry.rect.max.x <= entry.clip.max.x + 1);
+    CHECK(entry.rect.max.x <= size.x + 1);
+    drawn.push_back(&entry);
+  }
+  for (std::size_t i = 0; i < drawn.size(); ++i)
+    for (std::size_t j = i + 1; j < drawn.size(); ++j) {
+      const Rect &a = drawn[i]->rect, &b = drawn[j]->rect;
+      // a line's box is higher than its letters: of two lines a part may be shared
+      const float slack = std::min(a.height(), b.height()) * 0.3F;
+      const bool meets = a.min.x + 1 < b.max.x && b.min.x + 1 < a.max.x && a.min.y + slack < b.max.y &&
+                         b.min.y + slack < a.max.y;
+      if (!meets) continue;
+      // what scrolls is cut off by its clip
+      if (!drawn[i]->clip.contains(a.centre()) || !drawn[j]->clip.contains(b.centre())) continue;
+      INFO("\"" << drawn[i]->text << "\" (" << drawn[i]->role << ") at " << a.min.x << ", " << a.min.y
+                << " to " << a.max.x << ", " << a.max.y << " lies over \"" << drawn[j]->text << "\" ("
+                << drawn[j]->role << ") at " << b.min.x << ", " << b.min.y << " to " << b.max.x << ", "
+                << b.max.y);
+      CHECK_FALSE(meets);
+    }
+}
+
+TEST_CASE("no string of a training step is cut off or lies over another", "[simulator][stage][app]") {
+  for (const ModelAndText& model : kModels)
+    for (const ImVec2 size : {ImVec2{800, 600}, ImVec2{1280, 720}, ImVec2{2560, 1440}})
+      for (const double scale : {0.75, 1.0, 3.0}) {
+        AppOnNull app(open_model(model.name, model.text, scale), size);
+        app.settle();
+        REQUIRE(app.state().session.has_gold());
+        for (const std::size_t position : telling_positions(app)) {
+          app.app.apply(MoveCursor{position});
+          app.settle();
+          INFO(model.name << " at " << size.x << "×" << size.y << ", text " << scale << ", step "
+                          << position);
+          check_strings(app, size);
+        }
+      }
+}
+
+/// Every form in which a number of the stage may be displayed.
+std::set<std::string> forms_of(const AppOnNull& app) {
+  std::set<std::string> forms;
+  const core::Trace<float> trace = app.state().trace();
+  for (const StageItem& item : app.view().stage.items) {
+    if (!is_there(trace, app.view().stage, item)) continue;
+    const ItemNumbers numbers(trace, item);
+    for (std::int64_t row = 0; row < item.slice.rows.size; ++row)
+      for (std::int64_t column = 0; column < item.slice.columns.size; ++column)
+        for (const lessons::NumberKind kind :
+             {lessons::NumberKind::gradient, lessons::NumberKind::probability,
+              number_kind_of(app.state().session.graph().spec(item.slice.tensor))})
+          // drawn in single precision
+          for (std::string& form :
+               lessons::number_ladder(static_cast<double>(static_cast<float>(numbers.at(row, column))), kind))
+            forms.insert(std::move(form));
+  }
+  return forms;
+}
+
+TEST_CASE("every number on the stage of a training step is the core's", "[simulator][stage][app]") {
+  std::size_t n_numbers = 0;
+  for (const ModelAndText& model : kModels) {
+    AppOnNull app(open_model(model.name, model.text), {2560, 1440});
+    app.settle();
+    for (const std::size_t position : telling_positions(app)) {
+      app.app.apply(MoveCursor{position});
+      app.settle();
+      INFO(model.name << ", step " << position);
+      const std::set<std::string> forms = forms_of(app);
+      for (const TextEntry* cell : app.record.with_role("cell")) {
+        INFO(cell->text);
+        CHECK(forms.contains(cell->text));
+        ++n_numbers;
+      }
+    }
+  }
+  CHECK(n_numbers > 5000);
+}
+
+TEST_CASE("a gradient bears its sign, and its operands light where they stand", "[simulator][stage][app]") {
+  AppOnNull app(open_model("copying", "a b c d a b c d"), {1600, 900});
+  app.settle();
+  const core::StepList& steps = app.state().session.steps();
+  std::size_t position = 0;
+  for (std::size_t place = steps.backward_begin(); place < steps.update_begin(); ++place)
+    if (std::holds_alternative<core::Scores>(
+            app.state().session.graph().operations()[steps[place].operation]))
+      position = place + 1;
+  app.app.apply(MoveCursor{position});
+  app.settle();
+  const StagePlan& plan = app.view().stage;
+  REQUIRE(plan.results.size() == 2);
+  const std::vector<const TextEntry*> titles = app.record.with_role("title");
+  CHECK(std::ranges::count_if(titles,
+                              [](const TextEntry* title) { return title->text.starts_with("∂L/∂"); }) >= 2);
+  // the other operand's gradient, by its chip
+  app.click(app.text_with("∂K").rect.centre());
+  CHECK(app.view().stage.chosen == 1);
+  const Slice& keys = app.view().stage.items.back().slice;
+  CHECK(keys.tensor == app.view().stage.results[1].tensor);
+  app.app.apply(LockCell{{keys.tensor, keys.cell_at(1, 2), core::Quantity::gradient}});
+  app.settle();
+  CHECK(app.view().stage.chosen == 1);
+  REQUIRE(app.view().narration);
+  // its terms name a row of the left operand and a column of the upper one, both on the stage
+  std::size_t n_left = 0, n_upper = 0;
+  for (const NarratedTerm& term : app.view().narration->terms)
+    for (const NarratedFactor& factor : term.factors) {
+      if (!factor.target) continue;
+      for (const StageItem& item : app.view().stage.items) {
+        if (item.slice.tensor != factor.target->tensor || item.slice.quantity != factor.target->quantity)
+          continue;
+        const std::optional<Slice::Place> place = item.slice.find(factor.target->cell);
+        if (!place) continue;
+        if (item.role == StageRole::left && place->row == 1) ++n_left;
+        if (item.role == StageRole::upper && place->column == 2) ++n_upper;
+      }
+    }
+  CHECK(n_left == static_cast<std::size_t>(app.view().stage.items.front().slice.columns.size));
+  CHECK(n_upper == n_left);
+}
+
+TEST_CASE("the transport walks by step, layer and training step, and says why it cannot go on",
+          "[simulator][stage][app]") {
+  AppOnNull app(open_model("copying", "a b c d a b c d"), {1600, 900});
+  app.settle();
+  app.click(app.text_with("layer ›", "transport_link").rect.centre());
+  const std::size_t layer = app.state().cursor().position();
+  CHECK(layer > 1);
+  app.click(app.text_with("‹ layer", "transport_link").rect.centre());
+  CHECK(app.state().cursor().position() < layer);
+  app.click(app.text_with("by operation", "transport_link").rect.centre());
+  CHECK(app.state().play_by == PlayBy::layer);
+  app.click(app.text_with("train on", "transport_link").rect.centre());
+  CHECK(app.state().session.training_step() == 2);
+  // an encoder's answer must be said first
+  AppOnNull open(open_model("sentiment", "the film was good ."), {1600, 900});
+  open.app.apply(SetGold{});
+  open.settle();
+  REQUIRE_FALSE(open.state().session.has_gold());
+  CHECK(open.record.with_role("track_note").size() == 1);
+}
+
+}  // namespace
+}  // namespace headscope::simulator
