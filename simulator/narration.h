@@ -34,6 +34,7 @@ struct NarratedTerm {
   std::vector<std::string> signs;  // between the factors, one fewer
   std::string value;
   double amount = 0;
+  std::vector<CellAddress> cells;  // all that the term names, also those that share a factor
   /// The whole arithmetic where `factors` are fewer than the core's: "−0.250 × 0.50 × (1 − 0.50)".
   std::string detail;
 };

@@ -67,6 +67,7 @@ std::string NarrationSource::number(core::TensorId tensor, Quantity quantity, do
 }
 
 std::string NarrationSource::constant(double value) const {
+  if (value == 0) return "0";  // also where it is -0
   std::array<char, 32> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.4g", value);
   std::string text = buffer.data();

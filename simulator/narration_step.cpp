@@ -122,9 +122,13 @@ class StepWriter {
           add(say("place.channel", {{"n", std::to_string(index % source_.session.config().d_head)}}));
           break;
         case Axis::model:
-        case Axis::head_channel:
-        case Axis::feed_forward:
           counted("channel");
+          break;
+        case Axis::head_channel:  // a learned matrix leads from one kind of channel to the other
+          counted(shape.find(Axis::model) < 0 ? "channel" : "head_channel");
+          break;
+        case Axis::feed_forward:
+          counted("hidden_channel");
           break;
         case Axis::position:
           counted("position");
@@ -158,28 +162,43 @@ class StepWriter {
     return rest.substr(0, head) + (words.empty() ? "" : ", " + words) + rest.substr(head);
   }
 
-  /// "**masked scores**, head 1, *on* → *sat*".
+  /// "**masked_scores**".
+  std::string bold_name(const CellAddress& cell) const {
+    const NarratedName name = source_.name(cell);
+    return "**" + escape_markdown(name.before + name.name + name.after) + "**";
+  }
+
+  /// "**masked_scores**, head 1, *on* → *sat*".
   std::string subject(const CellAddress& cell) const {
-    const NarratedName name = source_.name({cell.tensor, {}, cell.quantity});
-    const std::string where = place(cell), bold = "**" + escape_markdown(name.before + name.name) + "**";
-    return where.empty() ? bold : say("subject", {{"name", bold}, {"place", where}});
+    const std::string where = place(cell);
+    return where.empty() ? bold_name(cell) : say("subject", {{"name", bold_name(cell)}, {"place", where}});
   }
 
   // --- from which numbers ---
 
   std::string arithmetic(const core::Term& term) const {
+    if (is_update(explanation_)) return escape_markdown(update_arithmetic(term));
     return escape_markdown(
         joined_factors(term, [&](const core::Factor& factor) { return number_in(term, factor); }));
   }
 
   std::string number_in(const core::Term& term, const core::Factor& factor) const {
-    const bool is_exact = is_update(explanation_) && explanation_.quantity == Quantity::value &&
-                          factor.quantity == Quantity::previous_value;
-    if (is_exact) return own_number(source_, explanation_, factor.value);
-    // alone, or at the beginning, a negative number needs no brackets
+    // at the beginning a negative number needs no brackets
     return &factor == term.factors.data() && term.form != core::Form::mean_square
                ? source_.number(factor)
                : source_.number_in_line(factor);
+  }
+
+  /// "−0.001 × 0.98": the row of the table, since the whole of AdamW's step is too long for a sentence.
+  std::string update_arithmetic(const core::Term& term) const {
+    const NarratedTerm row = narrate_term(source_, explanation_, term);
+    std::string text = row.factors.front().number;
+    for (std::size_t at = 1; at < row.factors.size(); ++at) {
+      const std::string& number = row.factors[at].number;
+      const bool is_negative = number.starts_with(source_.rules.minus);
+      text += " " + row.signs[at - 1] + " " + (is_negative ? "(" + number + ")" : number);
+    }
+    return text;
   }
 
   /// Terms with their signs between them: "0.31 × 0.20 − 0.12 × 0.75".
@@ -246,7 +265,8 @@ class StepWriter {
                          first.form == core::Form::product && first.factors.front().tensor;
     if (is_copy) {
       const core::Factor& from = first.factors.front();
-      values.emplace_back("from", subject({*from.tensor, from.cell, from.quantity}));
+      const CellAddress source{*from.tensor, from.cell, from.quantity};
+      values.emplace_back("from", place(source) == place(cell) ? bold_name(source) : subject(source));
       return say("copy", values);
     }
     values.emplace_back("sum", sum_of(explanation_.terms));

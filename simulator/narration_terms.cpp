@@ -49,6 +49,8 @@ class RowWriter {
 
   NarratedTerm write() {
     row_.amount = term_.value;
+    for (const core::Factor& factor : term_.factors)
+      if (factor.tensor) row_.cells.push_back({*factor.tensor, factor.cell, factor.quantity});
     row_.value = is_intermediate(explanation_)
                      ? lessons::format_number(term_.value, lessons::NumberKind::value, source_.rules)
                      : own_number(source_, explanation_, term_.value);

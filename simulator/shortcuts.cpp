@@ -41,8 +41,18 @@ void follow_largest_term(Panel& panel) {
                            : std::ranges::max_element(narration.terms, {}, [](const NarratedTerm& term) {
                                return std::abs(term.amount);
                              });
-  for (const NarratedFactor& factor : largest->factors)
-    if (factor.target) return panel.actions.push_back(FollowCell{*factor.target});
+  if (!largest->cells.empty()) panel.actions.push_back(FollowCell{largest->cells.front()});
+}
+
+/// The lit cell's next number: value, gradient, and a parameter's moments.
+void show_other_quantity(Panel& panel) {
+  if (!panel.view.narration || panel.view.narration->quantities.size() < 2) return;
+  const std::vector<core::Quantity>& quantities = panel.view.narration->quantities;
+  CellAddress cell = panel.view.narration->cell;
+  const auto shown = std::ranges::find(quantities, cell.quantity);
+  cell.quantity =
+      shown == quantities.end() || shown + 1 == quantities.end() ? quantities.front() : *(shown + 1);
+  panel.actions.push_back(LockCell{cell});
 }
 
 void read_cell_keys(Panel& panel) {
@@ -53,6 +63,7 @@ void read_cell_keys(Panel& panel) {
     else
       panel.actions.push_back(StepBack{});
   }
+  if (typed('d')) show_other_quantity(panel);
   if (typed('e') && panel.view.lit) begin_edit(panel, *panel.view.lit);
   if (typed('c') && panel.view.lit) panel.actions.push_back(CheckGradient{*panel.view.lit});
   const std::int64_t n_heads = panel.state.session.config().n_heads;

@@ -374,10 +374,9 @@ void StageMatrix::frame_operands(const Panel& panel) {
 void StageMatrix::frame_factors(const Narration& narration, Concept hue) {
   std::set<Slice::Place> places;
   for (const NarratedTerm& term : narration.terms)
-    for (const NarratedFactor& factor : term.factors)
-      if (factor.target && factor.target->tensor == item_.slice.tensor &&
-          factor.target->quantity == item_.slice.quantity)
-        if (const auto place = item_.slice.find(factor.target->cell)) places.insert(*place);
+    for (const CellAddress& cell : term.cells)
+      if (cell.tensor == item_.slice.tensor && cell.quantity == item_.slice.quantity)
+        if (const auto place = item_.slice.find(cell.cell)) places.insert(*place);
   if (places.empty()) return;
   std::int64_t top = INT64_MAX, left = INT64_MAX, bottom = -1, right = -1;
   for (const Slice::Place& place : places) {

@@ -27,6 +27,11 @@ struct TermFactor {
   Source source = Source::number;
 };
 
+/// A line over the first of the rows that belong together: "norm1.centred", and what they add up to.
+struct TermGroup {
+  std::string name, value;
+};
+
 struct TermRow {
   std::string index;  // "0", or a token
   Source index_source = Source::number;
@@ -34,12 +39,14 @@ struct TermRow {
   std::vector<std::string> signs;  // between factors: "×"; same length as factors, minus one
   std::string value;               // formatted
   double amount = 0;               // for the bar
+  std::optional<TermGroup> group = {};
 };
 
 struct TermTableSpec {
   std::string index_head;  // "c"
   std::vector<TermHead> factor_heads;
   std::string value_head;  // "q · k"
+  Source value_head_source = Source::tensor;
   std::vector<TermRow> rows;
   std::string sum_word;  // "sum"; empty: no sum row
   std::string sum;
@@ -51,6 +58,7 @@ struct TermTableResponse {
   std::optional<std::size_t> hovered, clicked;
   float height = 0;
 };
+/// Where the columns find no room side by side, each row is a line of text that wraps, without bars.
 TermTableResponse term_table(Ui& ui, std::string_view id, ImVec2 at, float width, const TermTableSpec& spec);
 
 }  // namespace headscope::simulator
