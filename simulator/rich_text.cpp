@@ -117,12 +117,11 @@ class Composer {
   }
 
   void place(const Atom& atom) {
-    const float width = width_of(atom);
-    if (atom.kind == Kind::text && block_.style.width > 0 && x_ + width > block_.style.width + 0.5F &&
-        width > block_.style.width) {
-      place_in_parts(atom);
-      return;
-    }
+    const float width = width_of(atom), room = block_.style.width;
+    const bool fits = room <= 0 || x_ + width <= room + 0.5F;
+    // a word of several styles that no line can hold breaks where the style changes
+    if (!fits && x_ > 0 && width <= room) end_line();
+    if (!fits && atom.kind == Kind::text && width > room) return place_in_parts(atom);
     append(atom, width);
   }
 

@@ -63,7 +63,7 @@ void read_cell_keys(Panel& panel) {
     else
       panel.actions.push_back(StepBack{});
   }
-  if (typed('d')) show_other_quantity(panel);
+  if (typed('g')) show_other_quantity(panel);
   if (typed('e') && panel.view.lit) begin_edit(panel, *panel.view.lit);
   if (typed('c') && panel.view.lit) panel.actions.push_back(CheckGradient{*panel.view.lit});
   const std::int64_t n_heads = panel.state.session.config().n_heads;

@@ -20,13 +20,18 @@ constexpr float kMostKeysShare = 0.3F;
 using KeyCap = std::pair<std::string, std::string>;
 
 std::vector<KeyCap> keys_of(const Panel& panel, const Narration& narration) {
+  const core::Graph& graph = panel.state.session.graph();
+  const core::TensorId tensor = narration.cell.tensor;
   const bool can_edit =
       narration.cell.quantity == core::Quantity::value &&
-      panel.state.session.graph().spec(narration.cell.tensor).role != core::Role::activation;
+      (graph.spec(tensor).role != core::Role::activation || core::can_be_set_by_hand(graph, tensor));
   std::vector<KeyCap> keys;
   if (!narration.terms.empty()) keys.emplace_back(panel.text("key.enter"), panel.text("explainer.follow"));
   if (narration.quantities.size() > 1)
     keys.emplace_back(panel.text("key.quantity"), panel.text("explainer.other_quantity"));
+  if (narration.cell.quantity == core::Quantity::gradient &&
+      panel.state.session.trace().workspace().has_gradient(tensor))
+    keys.emplace_back(panel.text("key.check"), panel.text("explainer.check_key"));
   if (can_edit) keys.emplace_back(panel.text("key.edit"), panel.text("explainer.edit"));
   if (panel.view.is_locked)
     keys.emplace_back(panel.text("key.escape"),
@@ -89,6 +94,7 @@ void write_narration(Panel& panel, ExplainerWriter& writer, const Narration& nar
   if (!narration.left_out.empty()) writer.words(narration.left_out, colour.tertiary);
   writer.check(narration);
   if (!narration.rounded.empty()) writer.words(narration.rounded, colour.tertiary);
+  writer.gradient_check(narration);
   writer.links(narration.from, "explainer.where_from");
   writer.links(narration.to, "explainer.where_to");
 }

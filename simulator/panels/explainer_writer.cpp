@@ -125,8 +125,13 @@ void ExplainerWriter::title(const Narration& narration) {
     if (panel_.painter().width_of(narration.value, style) <= width_) break;
     style.type = smaller;
   }
-  panel_.painter().fit_text({x_, y_}, narration.value, width_, style);
-  y_ += panel_.painter().line_height(style.type) + panel_.px(6);
+  if (panel_.painter().width_of(narration.value, style) <= width_) {
+    panel_.painter().text({x_, y_}, narration.value, style);
+    y_ += panel_.painter().line_height(style.type);
+  } else {
+    rich({Run{.text = narration.value, .source = Source::number}}, {.type = style.type, .role = "value"});
+  }
+  y_ += panel_.px(6);
 }
 
 void ExplainerWriter::terms(const Narration& narration) {
@@ -156,6 +161,51 @@ void ExplainerWriter::check(const Narration& narration) {
               {.type = TypeStyle::label, .width = width_ - indent, .colour = colour().secondary});
   draw(panel_.painter(), {x_ + indent, y_}, block);
   y_ += block.height + panel_.px(4);
+}
+
+void ExplainerWriter::line(const std::string& word, const std::string& number) {
+  Painter& painter = panel_.painter();
+  const TextStyle style{.type = TypeStyle::number, .source = Source::number, .role = "check_number"};
+  const float gap = panel_.px(10), needed = painter.width_of(number, style);
+  const RichBlock block = lay_out(painter, {Run{.text = word, .source = Source::catalog}},
+                                  {.type = TypeStyle::label, .width = width_, .colour = colour().secondary});
+  draw(painter, {x_, y_}, block);
+  const bool is_beside = block.n_lines == 1 && block.width + gap + needed <= width_;
+  const float height = painter.line_height(TypeStyle::number);
+  if (!is_beside) y_ += block.height;
+  if (needed <= width_) {
+    painter.text_to({x_ + width_, y_}, number, style);
+    y_ += std::max(height, is_beside ? block.height : 0);
+  } else {
+    rich({Run{.text = number, .source = Source::number}},
+         {.type = TypeStyle::number, .role = "check_number"});
+  }
+  y_ += panel_.px(2);
+}
+
+void ExplainerWriter::gradient_check(const Narration& narration) {
+  const core::Session& session = panel_.state.session;
+  const CellAddress& cell = narration.cell;
+  if (!session.has_gold() || !session.trace().workspace().has_gradient(cell.tensor)) return;
+  const std::optional<CheckedGradient>& checked = panel_.state.checked;
+  const bool is_checked =
+      checked && checked->address.tensor == cell.tensor && checked->address.cell == cell.cell;
+  if (!is_checked && cell.quantity != core::Quantity::gradient) return;
+  space(14);
+  heading("explain_check.heading");
+  if (!is_checked) {
+    words(panel_.text("explain_check.said"), colour().tertiary);
+    y_ += panel_.px(6);
+    const std::string word = panel_.text("explain_check.button");
+    if (button(panel_.ui, "check_gradient", {x_, y_}, word).clicked)
+      panel_.actions.push_back(CheckGradient{{cell.tensor, cell.cell, core::Quantity::gradient}});
+    y_ += button_size(panel_.painter(), word).y;
+    return;
+  }
+  const NarratedCheck check = narrate_check(checked->check, panel_.words.text, panel_.theme().numbers);
+  for (const NarratedCheck::Line& each : check.lines) line(each.label, each.number);
+  note(check.agrees ? Note::success : Note::warning, check.verdict);
+  if (!check.kink.empty()) note(Note::warning, check.kink);
 }
 
 void ExplainerWriter::links(const std::vector<NarratedLink>& list, std::string_view heading_key) {

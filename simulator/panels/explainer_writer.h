@@ -32,11 +32,15 @@ class ExplainerWriter {
   void terms(const Narration& narration);
   /// Whether the terms make the stored number: quiet when they do.
   void check(const Narration& narration);
+  /// A gradient held against differences of the loss: the result, or the button that asks for it.
+  void gradient_check(const Narration& narration);
   void links(const std::vector<NarratedLink>& list, std::string_view heading_key);
 
  private:
   const Palette& colour() const { return panel_.painter().colour(); }
   void link(const NarratedLink& link, const std::string& id);
+  /// A word at the left, a number at the right; the number below where both find no room.
+  void line(const std::string& word, const std::string& number);
   /// Runs that wrap at the width. Returns the box.
   Rect rich(std::vector<Run> runs, const RichStyle& style);
 

@@ -10,7 +10,7 @@ namespace headscope::simulator {
 
 void draw_help(Panel& panel, const Rect& box) {
   // the caps' words and what the keys do
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kKeys = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kKeys = {{
       {"key.space", "help.next_step"},
       {"key.page_up", "help.previous_step"},
       {"key.left_right", "help.operations"},
@@ -18,6 +18,8 @@ void draw_help(Panel& panel, const Rect& box) {
       {"key.play", "help.play"},
       {"key.enter", "help.enter"},
       {"key.escape", "help.escape"},
+      {"key.quantity", "help.quantity"},
+      {"key.check", "help.check"},
       {"key.edit", "help.edit"},
       {"key.undo", "help.undo"},
       {"key.restore", "help.restore"},

@@ -85,7 +85,7 @@ void print_links(Printer& printer, const Narration& narration, const Words& word
 }  // namespace
 
 void print_cell(Printer& printer, const AppState& state, const CellAddress& cell, const Words& words) {
-  const Narration narration = narrate(state.session, state.cursor(), cell, words);
+  const Narration narration = narrate(state.session, state.trace(), cell, words);
   printer.blank();
   printer.heading(narration.name.text() + " = " + narration.value);
   printer.paragraph(plain(narration.sentence));
@@ -105,7 +105,7 @@ void print_cell(Printer& printer, const AppState& state, const CellAddress& cell
 
 std::optional<CellAddress> follow(const AppState& state, const CellAddress& cell, std::size_t term,
                                   std::size_t factor, const Words& words) {
-  const Narration narration = narrate(state.session, state.cursor(), cell, words);
+  const Narration narration = narrate(state.session, state.trace(), cell, words);
   if (term < 1) return std::nullopt;
   if (term > narration.terms.size()) {
     const std::vector<NarratedLink> links = listed_links(narration);
