@@ -3,7 +3,9 @@
 #include "lessons/markdown.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::simulator::terminal {
@@ -35,6 +37,18 @@ std::size_t most_factors(const Narration& narration) {
   return most;
 }
 
+/// Where a branch of several terms begins: its name, and what it adds up to, where a term's value stands.
+void add_group(Table& table, const Narration& narration, std::size_t place, std::size_t n_columns) {
+  if (narration.groups.size() == narration.terms.size()) return;  // the names stand in the rows
+  const auto group =
+      std::ranges::find_if(narration.groups, [&](const NarratedGroup& each) { return each.begin == place; });
+  if (group == narration.groups.end()) return;
+  std::vector<std::string> row(n_columns);
+  row[1] = group->name;
+  row[n_columns - 2] = group->value;
+  table.rows.push_back(std::move(row));
+}
+
 /// number, index, factor, sign, factor, =, value, mark
 Table term_table(const Narration& narration, const Words& words) {
   const std::size_t n_factors = most_factors(narration);
@@ -54,6 +68,7 @@ Table term_table(const Narration& narration, const Words& words) {
   table.rows.push_back(std::move(head));
   for (std::size_t place = 0; place < narration.terms.size(); ++place) {
     const NarratedTerm& term = narration.terms[place];
+    add_group(table, narration, place, table.rows.front().size());
     std::vector<std::string> row{std::to_string(place + 1), shorten(term.index, 16)};
     for (std::size_t factor = 0; factor < n_factors; ++factor) {
       const bool has = factor < term.factors.size();
@@ -82,6 +97,15 @@ void print_links(Printer& printer, const Narration& narration, const Words& word
   }
 }
 
+/// The whole arithmetic of the largest term whose row is shorter than that.
+void print_detail(Printer& printer, const Narration& narration) {
+  const NarratedTerm* largest = nullptr;
+  for (const NarratedTerm& term : narration.terms)
+    if (!term.detail.empty() && (!largest || std::abs(term.amount) > std::abs(largest->amount)))
+      largest = &term;
+  if (largest) printer.paragraph(largest->detail + " = " + largest->value, 2, 2);
+}
+
 }  // namespace
 
 void print_cell(Printer& printer, const AppState& state, const CellAddress& cell, const Words& words) {
@@ -89,9 +113,11 @@ void print_cell(Printer& printer, const AppState& state, const CellAddress& cell
   printer.blank();
   printer.heading(narration.name.text() + " = " + narration.value);
   printer.paragraph(plain(narration.sentence));
+  if (!narration.not_yet.empty()) printer.paragraph(narration.not_yet);
   if (!narration.terms.empty()) {
     printer.blank();
     printer.table(term_table(narration, words), 2);
+    print_detail(printer, narration);
     if (!narration.sum.empty()) printer.paragraph(narration.sum_word + " " + narration.sum, 2, 2);
     if (!narration.conclusion.empty()) printer.paragraph(plain(narration.conclusion), 2, 2);
     if (!narration.left_out.empty()) printer.paragraph(narration.left_out, 2, 2);
@@ -113,10 +139,10 @@ std::optional<CellAddress> follow(const AppState& state, const CellAddress& cell
     if (place >= links.size()) return std::nullopt;
     return links[place].target;
   }
+  const std::vector<CellAddress>& cells = narration.terms[term - 1].cells;
+  if (factor == 0) return cells.empty() ? std::nullopt : std::optional(cells.front());
   const std::vector<NarratedFactor>& factors = narration.terms[term - 1].factors;
-  // without a factor's number: the first one that is a cell (a constant leads nowhere)
-  for (std::size_t place = 0; place < factors.size(); ++place)
-    if (factors[place].target && (factor == 0 || factor == place + 1)) return factors[place].target;
+  if (factor <= factors.size()) return factors[factor - 1].target;
   return std::nullopt;
 }
 

@@ -227,8 +227,16 @@ float draw_sum(Painter& painter, ImVec2 at, float width, float right, const Term
   const float needed =
       2 * indent + painter.width_of(spec.sum_word, word) + painter.width_of(spec.sum, number);
   const float y = needed <= right - at.x ? at.y : at.y + painter.line_height(TypeStyle::label);
-  painter.text_to({right, text_top(painter, y, height, TypeStyle::number)}, spec.sum, number);
-  return y + height - at.y;
+  const float top = text_top(painter, y, height, TypeStyle::number);
+  if (painter.width_of(spec.sum, number) <= width) {
+    painter.text_to({right, top}, spec.sum, number);
+    return y + height - at.y;
+  }
+  const RichBlock wrapped =
+      lay_out(painter, {Run{.text = spec.sum, .weight = Weight::bold, .source = Source::number}},
+              {.type = TypeStyle::number, .width = width, .role = "sum"});
+  draw(painter, {at.x, top}, wrapped);
+  return top + wrapped.height - at.y;
 }
 
 }  // namespace

@@ -76,6 +76,12 @@ std::vector<CellAddress> cells_of(const ExplainerOnNull& explainer) {
   return cells;
 }
 
+/// What the clip rectangle leaves of a text.
+Rect seen(const TextEntry& entry) {
+  return {{std::max(entry.rect.min.x, entry.clip.min.x), std::max(entry.rect.min.y, entry.clip.min.y)},
+          {std::min(entry.rect.max.x, entry.clip.max.x), std::min(entry.rect.max.y, entry.clip.max.y)}};
+}
+
 void check_drawn(const ExplainerOnNull& explainer, const std::string& what) {
   const std::vector<TextEntry>& entries = explainer.look.record.entries;
   for (const TextEntry& entry : entries) {
@@ -90,11 +96,11 @@ void check_drawn(const ExplainerOnNull& explainer, const std::string& what) {
   }
   for (std::size_t left = 0; left < entries.size(); ++left)
     for (std::size_t right = left + 1; right < entries.size(); ++right) {
-      const Rect &a = entries[left].rect, &b = entries[right].rect;
+      const Rect a = seen(entries[left]), b = seen(entries[right]);
       // lines are higher than their letters: what stands in one line may touch, not overlap
       const float x = std::min(a.max.x, b.max.x) - std::max(a.min.x, b.min.x);
       const float y = std::min(a.max.y, b.max.y) - std::max(a.min.y, b.min.y);
-      if (x > 2 && y > 0.3F * std::min(a.height(), b.height()))
+      if (x > 2 && y > 0.3F * std::min(a.height(), b.height()) && a.height() > 0 && b.height() > 0)
         FAIL_CHECK(what << ": \"" << entries[left].text << "\" lies over \"" << entries[right].text << "\"");
     }
 }
