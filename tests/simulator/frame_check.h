@@ -1,0 +1,60 @@
+// What must hold for every frame, whatever it shows: no string is cut off, none is written over another.
+#pragma once
+
+#include "simulator/painter.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace headscope::simulator::test {
+
+/// The faults of a frame in words; none for a good one. `window` is its size.
+inline std::vector<std::string> faults_of(const TextRecord& record, ImVec2 window) {
+  constexpr float kSideBearing = 1;  // a glyph may hang over its advance by so much
+  std::vector<std::string> faults;
+  const auto place = [](const TextEntry& entry) {
+    const auto whole = [](float length) { return std::to_string(static_cast<int>(length)); };
+    return "\"" + entry.text + "\" (" + entry.role + ") at " + whole(entry.rect.min.x) + "," +
+           whole(entry.rect.min.y) + " to " + whole(entry.rect.max.x) + "," + whole(entry.rect.max.y) +
+           " within " + whole(entry.clip.min.x) + "," + whole(entry.clip.min.y) + " to " +
+           whole(entry.clip.max.x) + "," + whole(entry.clip.max.y);
+  };
+  struct Seen {
+    Rect box;  // of the letters, as far as it shows
+    const TextEntry* entry;
+  };
+  std::vector<Seen> seen;
+  for (const TextEntry& entry : record.entries) {
+    if (entry.text.empty() || entry.text == " ") continue;
+    const Rect& clip = entry.clip;
+    const bool is_shown = entry.rect.max.y > clip.min.y && entry.rect.min.y < clip.max.y;
+    const bool is_wide = entry.rect.min.x < clip.min.x - kSideBearing ||
+                         entry.rect.max.x > clip.max.x + kSideBearing ||
+                         entry.rect.max.x > window.x + kSideBearing;
+    // what a scroll area hides above or below is no fault, sideways nothing scrolls
+    if (is_shown && is_wide) faults.push_back("cut off: " + place(entry));
+    const bool is_whole_window = clip.min.y <= 0 && clip.max.y >= window.y;
+    if (is_whole_window && (entry.rect.min.y < -1 || entry.rect.max.y > window.y + 1))
+      faults.push_back("outside the window: " + place(entry));
+    // a line box is higher than its letters: of the box a fifth above and below is air
+    const float air = entry.rect.height() / 5;
+    const Rect letters{
+        {std::max(entry.rect.min.x, clip.min.x), std::max(entry.rect.min.y + air, clip.min.y)},
+        {std::min(entry.rect.max.x, clip.max.x), std::min(entry.rect.max.y - air, clip.max.y)}};
+    if (letters.width() > 0 && letters.height() > 0) seen.push_back({letters, &entry});
+  }
+  std::ranges::sort(seen, {}, [](const Seen& one) { return one.box.min.y; });
+  for (std::size_t at = 0; at < seen.size(); ++at)
+    for (std::size_t next = at + 1; next < seen.size() && seen[next].box.min.y < seen[at].box.max.y; ++next) {
+      const Rect &a = seen[at].box, &b = seen[next].box;
+      constexpr float kTouch = 2;  // letters of neighbours may touch
+      const float across = std::min(a.max.x, b.max.x) - std::max(a.min.x, b.min.x),
+                  down = std::min(a.max.y, b.max.y) - std::max(a.min.y, b.min.y);
+      if (across > kTouch && down > kTouch)
+        faults.push_back(place(*seen[at].entry) + " is written over " + place(*seen[next].entry));
+    }
+  return faults;
+}
+
+}  // namespace headscope::simulator::test
