@@ -207,21 +207,45 @@ std::vector<std::string> split_words(std::string_view text, const TokenizerConfi
   return words;
 }
 
+namespace {
+
+/// Rows with a meaning of their own (padding, begin, end, spare ones) are not words, whatever they are
+/// called.
+bool is_special(std::int32_t id, const Vocabulary& vocabulary) {
+  return id == 0 || vocabulary.is_spare(id) || id == vocabulary.begin() || id == vocabulary.end();
+}
+
+/// Makes one of "<", "separator", ">" where the vocabulary has the whole: a sentence may be made of parts.
+std::vector<std::string> join_marks(std::vector<std::string> words, const Vocabulary& vocabulary) {
+  std::vector<std::string> joined;
+  for (std::size_t place = 0; place < words.size(); ++place) {
+    if (words[place] == "<" && place + 2 < words.size() && words[place + 2] == ">") {
+      const std::string mark = "<" + words[place + 1] + ">";
+      const std::optional<std::int32_t> id = vocabulary.find(mark);
+      if (id && !is_special(*id, vocabulary)) {
+        joined.push_back(mark);
+        place += 2;
+        continue;
+      }
+    }
+    joined.push_back(std::move(words[place]));
+  }
+  return joined;
+}
+
+}  // namespace
+
 Result<Sentence> tokenize(std::string_view text, const Vocabulary& vocabulary, const TokenizerConfig& config,
                           std::size_t max_tokens) {
   if (config.kind != "word") return Error{"text.tokenizer_unsupported", "", {{"kind", config.kind}}};
-  std::vector<std::string> words = split_words(text, config);
+  std::vector<std::string> words = join_marks(split_words(text, config), vocabulary);
   if (words.empty()) return Error{"text.empty", ""};
   Sentence sentence;
   sentence.n_cut = words.size() - std::min(words.size(), max_tokens);
   words.resize(words.size() - sentence.n_cut);
   for (std::string& word : words) {
     std::optional<std::int32_t> id = vocabulary.find(word);
-    // rows with a meaning of their own (padding, begin, end, spare ones) are not words, whatever they are
-    // called
-    const bool is_special =
-        id && (*id == 0 || vocabulary.is_spare(*id) || id == vocabulary.begin() || id == vocabulary.end());
-    const bool is_unknown = !id || is_special;
+    const bool is_unknown = !id || is_special(*id, vocabulary);
     if (is_unknown) id = vocabulary.spare_row(word);
     if (!id) return Error{"text.unknown_word", "", {{"word", word}}};
     sentence.tokens.push_back({std::move(word), *id, is_unknown});

@@ -35,7 +35,8 @@ struct Sentence {
 };
 
 /// Splits, looks up, hashes unknown words to spare rows, cuts to `max_tokens` words. No word becomes a row
-/// with a meaning of its own (padding, begin, end, spare), however it is spelled. Errors (where is empty: the
+/// with a meaning of its own (padding, begin, end, spare), however it is spelled; any other mark of the
+/// vocabulary, such as "<separator>", is one token. Errors (where is empty: the
 /// caller knows): text.empty (no word at all), text.unknown_word (no spare rows; names the word),
 /// text.tokenizer_unsupported (a kind other than "word").
 Result<Sentence> tokenize(std::string_view text, const Vocabulary& vocabulary, const TokenizerConfig& config,

@@ -275,3 +275,22 @@ TEST_CASE("what cannot be tokenized is refused by name", "[core][tokenizer]") {
   CHECK(tokenize("the", vocabulary, {.kind = "byte_bpe"}, 10).error() ==
         Error{"text.tokenizer_unsupported", "", {{"kind", "byte_bpe"}}});
 }
+
+TEST_CASE("a mark of the vocabulary's own is typed as it is shown", "[core][tokenizer]") {
+  const Vocabulary vocabulary = with_spare_rows({"a", "b", "<separator>", "<", ">"});
+  const auto ids = [&vocabulary](std::string_view text) {
+    const Result<Sentence> sentence = tokenize(text, vocabulary, {}, 20);
+    REQUIRE(sentence);
+    std::vector<std::string> words;
+    for (const Token& token : sentence->tokens)
+      words.push_back(token.is_unknown ? "unknown" : vocabulary.token(token.id));
+    return words;
+  };
+  CHECK(ids("a <separator> b") == Words{"a", "<separator>", "b"});
+  CHECK(ids("<separator><separator>") == Words{"<separator>", "<separator>"});
+  CHECK(ids("a < b") == Words{"a", "<", "b"});
+  CHECK(ids("<separator") == Words{"<", "unknown"});
+  // begin, end and spare rows have a meaning that no sentence can give
+  CHECK(ids("<begin>") == Words{"<", "unknown", ">"});
+  CHECK(ids("<pad>") == Words{"<", "unknown", ">"});
+}
