@@ -60,6 +60,11 @@ bool fits(const Question& question, const Given& given, const core::Session& ses
 
 }  // namespace
 
+bool fits(const Question& question, const Answer& answer, const core::Session& session) {
+  return (answer.state == AnswerState::revealed && answer.given == Given{}) ||
+         fits(question, answer.given, session);
+}
+
 LessonRunner start_lesson(Lesson lesson) {
   LessonRunner runner;
   runner.lesson = std::make_shared<const Lesson>(std::move(lesson));

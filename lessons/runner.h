@@ -69,6 +69,9 @@ std::int64_t current_head(const LessonRunner& runner, const core::Session& sessi
 /// asked of this sentence). A wrong answer may be given again.
 AnswerState answer(LessonRunner& runner, const core::Session& session, std::size_t question,
                    const Given& given);
+/// Whether an answer that was kept has the form that its question asks for, as answer() demands it; one that
+/// was revealed needs none.
+bool fits(const Question& question, const Answer& answer, const core::Session& session);
 /// Shows the answer without one having been given.
 void reveal(LessonRunner& runner, const core::Session& session, std::size_t question);
 /// Notes which of the current step's goals are reached now; call after every change of session, step or head.

@@ -1,6 +1,7 @@
 // The program's entry: finds its data and its language, parses the command, runs it, prints the one error.
 #include "core/printable.h"
 #include "lessons/text_catalog.h"
+#include "simulator/autosave.h"
 #include "simulator/command_line/arguments.h"
 #include "simulator/command_line/commands.h"
 #include "simulator/command_line/data_folders.h"
@@ -64,6 +65,8 @@ int run_program(const std::vector<std::string>& arguments) {
   const core::Result<Command> command = parse_arguments(arguments, *text);
   if (!command) return report(command.error(), *text);
   const CommandContext context{.data = *data,
+                               .state = state_folder(environment("HEADSCOPE_STATE"),
+                                                     environment("XDG_STATE_HOME"), environment("HOME")),
                                .language = language,
                                .text = *text,
                                .in = std::cin,

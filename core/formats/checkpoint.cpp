@@ -1,5 +1,6 @@
 #include "core/formats/checkpoint.h"
 
+#include "core/formats/checksum.h"
 #include "core/formats/json.h"
 #include "core/formats/safetensors.h"
 #include "core/hash.h"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -39,29 +39,6 @@ Plan plan_of(const Graph& graph) {
 std::vector<std::int64_t> shape_of(const Plan& plan, TensorId tensor) {
   const Shape& shape = plan.shape(tensor);
   return {shape.sides().begin(), shape.sides().end()};
-}
-
-std::uint64_t hash_numbers(std::span<const float> numbers, std::uint64_t hash) {
-  for (const float number : numbers) {
-    const auto bits = std::bit_cast<std::uint32_t>(number);
-    std::array<char, 4> bytes{};  // little-endian, as in the file
-    for (std::size_t place = 0; place < bytes.size(); ++place)
-      bytes[place] = static_cast<char>(static_cast<unsigned char>(bits >> (8 * place)));
-    hash = fnv1a({bytes.data(), bytes.size()}, hash);
-  }
-  return hash;
-}
-
-std::string hexadecimal(std::uint64_t number) {
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[number >> shift & 0xfU];
-  return text;
-}
-
-std::string find_text(const Metadata& metadata, std::string_view name) {
-  for (const auto& [key, value] : metadata)
-    if (key == name) return value;
-  return {};
 }
 
 /// Whether the file has exactly these tensors, for a state of `n_parts` of kParts.
@@ -124,14 +101,15 @@ std::string format_checkpoint(const Graph& graph, const TrainState& state) {
 Result<TrainState> parse_checkpoint(std::string_view bytes, const Graph& graph, const std::string& where) {
   const Result<StoredFile> file = parse_safetensors_file(bytes, where);
   if (!file) return file.error();
-  if (find_text(file->metadata, "format") != kFormat || find_text(file->metadata, "version") != kVersion)
+  if (find_metadata(file->metadata, "format") != kFormat ||
+      find_metadata(file->metadata, "version") != kVersion)
     return Error{"checkpoint.format", where};
-  const std::string step = find_text(file->metadata, "step");
+  const std::string step = find_metadata(file->metadata, "step");
   TrainState state;
   const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), state.step);
   if (error != std::errc() || std::to_string(state.step) != step || state.step < 0 || state.step > kMostSteps)
     return Error{"checkpoint.step", where, {{"step", step}}};
-  if (hexadecimal(fnv1a(file->data, fnv1a(step))) != find_text(file->metadata, "checksum"))
+  if (hexadecimal(fnv1a(file->data, fnv1a(step))) != find_metadata(file->metadata, "checksum"))
     return Error{"checkpoint.checksum", where};
 
   const Plan plan = plan_of(graph);

@@ -26,7 +26,25 @@ std::vector<std::int64_t> parameter_shape(const TensorSpec& spec) {
   return {shape.sides().begin(), shape.sides().end()};
 }
 
-/// Whether the file has the graph's parameters, all of them and no other, in the right shapes.
+std::string format_vocabulary(const Vocabulary& vocabulary) {
+  std::string text;
+  for (const std::string& token : vocabulary.tokens())
+    text.append(text.empty() ? "[" : ",\n ").append(quote_json(token));
+  return text + "]\n";
+}
+
+/// Writes the vocabulary, or removes one that an earlier model left: its words would be taken for this
+/// model's.
+Result<void> write_vocabulary(const fs::path& path, const std::optional<Vocabulary>& vocabulary) {
+  if (vocabulary) return write_file_atomically(path, format_vocabulary(*vocabulary));
+  std::error_code error;
+  fs::remove(path, error);
+  if (error) return Error{"file.unwritable", path.string()};
+  return {};
+}
+
+}  // namespace
+
 std::optional<Error> check_parameters(const Graph& graph, const StoredTensors& tensors,
                                       const std::string& where) {
   for (const TensorSpec& spec : graph.specs()) {
@@ -49,7 +67,6 @@ std::optional<Error> check_parameters(const Graph& graph, const StoredTensors& t
   return std::nullopt;
 }
 
-/// A warning for each tensor with a cell that no finite float holds.
 std::vector<Error> find_not_finite(const StoredTensors& tensors, const std::string& where) {
   std::vector<Error> warnings;
   const auto is_not_finite = [](double value) { return !std::isfinite(static_cast<float>(value)); };
@@ -68,25 +85,6 @@ std::vector<Error> find_not_finite(const StoredTensors& tensors, const std::stri
   }
   return warnings;
 }
-
-std::string format_vocabulary(const Vocabulary& vocabulary) {
-  std::string text;
-  for (const std::string& token : vocabulary.tokens())
-    text.append(text.empty() ? "[" : ",\n ").append(quote_json(token));
-  return text + "]\n";
-}
-
-/// Writes the vocabulary, or removes one that an earlier model left: its words would be taken for this
-/// model's.
-Result<void> write_vocabulary(const fs::path& path, const std::optional<Vocabulary>& vocabulary) {
-  if (vocabulary) return write_file_atomically(path, format_vocabulary(*vocabulary));
-  std::error_code error;
-  fs::remove(path, error);
-  if (error) return Error{"file.unwritable", path.string()};
-  return {};
-}
-
-}  // namespace
 
 Result<ModelConfig> read_config(const fs::path& path) {
   const Result<std::string> text = read_file(path, kMaxConfigBytes);

@@ -29,6 +29,15 @@ struct StoredModel {
 /// (differs from vocab_size or target_vocab_size). The graph is the one source of names and shapes.
 Result<StoredModel> read_model_directory(const std::filesystem::path& directory);
 
+/// Whether the tensors are the graph's parameters, all of them and no other, in the right shapes. Errors:
+/// model.tensor_missing, model.tensor_shape, model.tensor_unknown.
+std::optional<Error> check_parameters(const Graph& graph, const StoredTensors& tensors,
+                                      const std::string& where);
+
+/// model.not_finite for each tensor with a cell that no finite float holds (name, cell: the first one,
+/// count).
+std::vector<Error> find_not_finite(const StoredTensors& tensors, const std::string& where);
+
 /// config.json's text to a checked configuration; `d_head` is filled in where it was left out. Keys that no
 /// version knows are passed over (optional keys may be added); a key without a default is required where it
 /// means something. Errors: those of parse_json(), config.not_an_object, config.format, config.version,

@@ -251,6 +251,12 @@ void append_number(std::string& bytes, double value) {
 
 }  // namespace
 
+std::string find_metadata(const Metadata& metadata, std::string_view name) {
+  for (const auto& [key, value] : metadata)
+    if (key == name) return value;
+  return {};
+}
+
 Result<StoredFile> parse_safetensors_file(std::string_view bytes, const std::string& where) {
   if (bytes.size() < kLengthBytes)
     return Error{"safetensors.too_short", where, {{"bytes", std::to_string(bytes.size())}}};

@@ -40,6 +40,8 @@ Result<StoredTensors> read_safetensors(const std::filesystem::path& path);
 
 /// The strings of `__metadata__`, by name.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
+/// The string of that name; empty where there is none.
+std::string find_metadata(const Metadata& metadata, std::string_view name);
 
 /// A file's tensors, its metadata, and the bytes of all numbers, within those that were parsed.
 struct StoredFile {

@@ -37,6 +37,10 @@ class OptionMaker {
     command_.add_flag("--" + name, target, about(name));
     return *this;
   }
+  OptionMaker& flag_as(const std::string& key, const std::string& name, bool& target) {
+    command_.add_flag("--" + name, target, about(key));
+    return *this;
+  }
   OptionMaker& place(const std::string& name, OptionalText& target) {
     command_.add_option(name, target, about(name))->type_name(value_name(name));
     return *this;
@@ -104,11 +108,24 @@ void add_optimiser(CLI::App& command, Typed& typed, const lessons::TextCatalog& 
       .value("momentum", typed.momentum);
 }
 
+/// What is fed to a model that a window or a picture opens.
+void add_opened(CLI::App& command, Typed& typed, const lessons::TextCatalog& text) {
+  OptionMaker(command, text)
+      .value_as("open-text", "text", typed.text)
+      .value_as("open-target", "target", typed.target_text)
+      .value_as("untrained-seed", "seed", typed.seed);
+}
+
 void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text) {
   app.allow_extras();
   app.set_help_flag("-h,--help", text.text("command.option.help.about"));
   app.set_version_flag("--version", HEADSCOPE_VERSION, text.text("command.option.version.about"));
-  OptionMaker(app, text).value("lesson", typed.lesson);
+  OptionMaker(app, text).value("lesson", typed.lesson).flag("new", typed.anew);
+
+  CLI::App& open = add_command(app, "open", text);
+  OptionMaker(open, text).place("what", typed.what);
+  add_opened(open, typed, text);
+  OptionMaker(open, text).value("save", typed.save);
 
   CLI::App& lesson = add_command(app, "lesson", text);
   add_command(lesson, "list", text);
@@ -209,9 +226,17 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
       .value("threads", typed.threads)
       .value("seconds", typed.seconds)
       .flag("json", typed.json);
-  OptionMaker(add_command(app, "screenshot", text), text)
+  CLI::App& screenshot = add_command(app, "screenshot", text);
+  OptionMaker(screenshot, text)
       .value("lesson", typed.lesson)
       .value("step", typed.step)
+      .value_as("what", "open", typed.what);
+  add_opened(screenshot, typed, text);
+  OptionMaker(screenshot, text)
+      .value("position", typed.position)
+      .value("at", typed.at)
+      .flag_as("picture-gradient", "gradient", typed.gradient)
+      .value("level", typed.level)
       .value("size", typed.size)
       .value("theme", typed.theme)
       .flag("presentation", typed.presentation)
@@ -278,7 +303,8 @@ core::Result<Command> make_command(const CLI::App& app, const Typed& typed) {
   if (app.got_subcommand("screenshot")) return screenshot_command(typed);
   if (app.got_subcommand("lesson")) return lesson_command(*app.get_subcommand("lesson"), typed);
   if (app.got_subcommand("model")) return model_new_command(typed);
-  return Command(WindowCommand{.lesson = typed.lesson});
+  if (app.got_subcommand("open")) return open_command(typed);
+  return window_command(typed);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/result.h"
 #include "core/training/optimiser.h"
 #include "lessons/text_catalog.h"
+#include "simulator/app_state.h"
 #include "simulator/command_line/data_folders.h"
 #include "simulator/command_line/train_choices.h"
 
@@ -23,7 +24,8 @@ namespace headscope::simulator {
 /// What every command may use.
 struct CommandContext {
   DataFolders data;
-  std::string language;  // "en"
+  std::filesystem::path state;  // what is kept from run to run lies there; empty: nothing is kept
+  std::string language;         // "en"
   const lessons::TextCatalog& text;
   std::istream& in;
   std::ostream& out;
@@ -162,9 +164,31 @@ struct LessonCheckCommand {
 struct LessonReadCommand {
   std::string lesson;
 };
+/// A model to look into, and what it is fed.
+struct OpenArguments {
+  std::string what;                             // a bundled model's name, a folder, a session file
+  std::optional<std::string> text = {};         // none: an example, or the session's own
+  std::optional<std::string> target = {};       // an encoder-decoder's
+  std::optional<std::uint64_t> untrained = {};  // with parameters drawn from this seed instead
+};
+/// The window on a model; without one a list of what there is.
+struct OpenCommand {
+  std::optional<OpenArguments> open = {};
+  std::optional<std::filesystem::path> save = {};  // a session file, in place of the window
+};
+
+/// Where a picture of a model without a lesson looks.
+struct PicturePlace {
+  std::optional<std::size_t> position = {};  // of the cursor
+  std::optional<std::string> at = {};        // or behind the step that writes this tensor (or its gradient)
+  bool is_gradient = false;
+  std::optional<StageLevel> level = {};
+};
 struct ScreenshotCommand {
   std::string lesson;
-  std::size_t step = 1;  // from 1
+  std::size_t step = 1;                    // of the lesson, from 1
+  std::optional<OpenArguments> open = {};  // in place of a lesson
+  PicturePlace place = {};                 // of what was opened
   int width = 1600;
   int height = 900;
   bool dark = false;
@@ -174,6 +198,7 @@ struct ScreenshotCommand {
 };
 struct WindowCommand {
   std::optional<std::string> lesson;
+  bool begins_anew = false;  // whatever the last window left
 };
 /// --help, --version: nothing but text.
 struct PrintCommand {
@@ -183,7 +208,7 @@ struct PrintCommand {
 using Command = std::variant<TraceCommand, ExplainCommand, StepsCommand, TrainCommand, HistoryCommand,
                              TranslateCommand, TaskListCommand, TaskShowCommand, TaskCheckCommand,
                              BenchCommand, ModelNewCommand, LessonListCommand, LessonCheckCommand,
-                             LessonReadCommand, ScreenshotCommand, WindowCommand, PrintCommand>;
+                             LessonReadCommand, OpenCommand, ScreenshotCommand, WindowCommand, PrintCommand>;
 
 // Each does its work and prints its result to context.out; the error is the caller's to print.
 core::Result<void> run(const TraceCommand& command, const CommandContext& context);
@@ -200,6 +225,7 @@ core::Result<void> run(const ModelNewCommand& command, const CommandContext& con
 core::Result<void> run(const LessonListCommand& command, const CommandContext& context);
 core::Result<void> run(const LessonCheckCommand& command, const CommandContext& context);
 core::Result<void> run(const LessonReadCommand& command, const CommandContext& context);
+core::Result<void> run(const OpenCommand& command, const CommandContext& context);
 core::Result<void> run(const ScreenshotCommand& command, const CommandContext& context);
 core::Result<void> run(const WindowCommand& command, const CommandContext& context);
 core::Result<void> run(const PrintCommand& command, const CommandContext& context);

@@ -95,7 +95,8 @@ std::optional<std::string> find_empty(const Typed& typed) {
       {"--model", &typed.model},   {"--batch", &typed.batch},   {"--out", &typed.out},
       {"--tensor", &typed.tensor}, {"--cell", &typed.cell},     {"--lesson", &typed.lesson},
       {"--from", &typed.from},     {"--data", &typed.data},     {"--config", &typed.config},
-      {"--task", &typed.task},     {"--resume", &typed.resume}, {"RUN", &typed.run}};
+      {"--task", &typed.task},     {"--resume", &typed.resume}, {"RUN", &typed.run},
+      {"WHAT", &typed.what},       {"--save", &typed.save},     {"--at", &typed.at}};
   for (const auto& [option, value] : names)
     if (*value && (*value)->empty()) return option;
   const std::pair<const char*, const std::vector<std::string>*> lists[] = {
@@ -186,42 +187,6 @@ core::Result<Command> bench_command(const Typed& typed) {
   reader.whole<int>("--threads", typed.threads, 1, kMostThreads, command.n_threads);
   reader.real("--seconds", typed.seconds, "0.5, 5, 60 …", is_positive, command.seconds);
   if (reader.error()) return *reader.error();
-  return Command(command);
-}
-
-core::Result<Command> screenshot_command(const Typed& typed) {
-  if (!typed.lesson) return missing("--lesson");
-  if (!typed.out) return missing("FILE.png");
-  ScreenshotCommand command;
-  command.lesson = *typed.lesson;
-  command.out = *typed.out;
-  command.presentation = typed.presentation;
-  if (typed.step) {
-    const std::optional<int> step = whole_number(*typed.step, 1, 10000);
-    if (!step) return bad_value("--step", *typed.step, "1, 2, 3 …");
-    command.step = static_cast<std::size_t>(*step);
-  }
-  if (typed.size) {
-    const std::size_t cross = typed.size->find('x');
-    const bool has_cross = cross != std::string::npos;
-    const std::optional<int> width = whole_number(typed.size->substr(0, has_cross ? cross : 0), 320, 4096);
-    const std::optional<int> height = whole_number(has_cross ? typed.size->substr(cross + 1) : "", 240, 4096);
-    if (!width || !height) return bad_value("--size", *typed.size, "1600x900 (320x240 … 4096x4096)");
-    command.width = *width;
-    command.height = *height;
-  }
-  if (typed.theme) {
-    if (*typed.theme != "light" && *typed.theme != "dark")
-      return bad_value("--theme", *typed.theme, "light, dark");
-    command.dark = *typed.theme == "dark";
-  }
-  if (typed.text_scale) {
-    std::string_view percent = *typed.text_scale;
-    if (percent.ends_with('%')) percent.remove_suffix(1);
-    const std::optional<int> scale = parse_number<int>(percent);
-    if (!scale) return bad_value("--text-scale", *typed.text_scale, "100, 150 …");
-    command.text_percent = *scale;  // the theme has the limits
-  }
   return Command(command);
 }
 

@@ -22,13 +22,14 @@ struct Typed {
   OptionalText from, data, steps, dropout, label_smoothing, seed, threads, seconds;
   OptionalText head_noise, config, embedding_deviation;
   OptionalText task, resume, back_to, batch_size, evaluate_every, held_out_size, target_score, plateau;
+  OptionalText what, save, position, at, level;
   OptionalText d_model, heads, layers, d_ff, count, run, compare, beam, length_penalty;
   std::vector<std::string> setting, change;
   std::vector<std::string> files;
   bool twofold = false, json = false, presentation = false, backward = false, gradient = false;
   bool check = false, update = false, no_scale = false, leak_future = false, full_batch = false;
   bool formulas = false, head_contributions = false, equal_heads = false, replace = false, relations = false,
-       held_out_split = false;
+       held_out_split = false, anew = false;
 };
 
 /// The first option whose value is empty, where something must stand.
@@ -48,6 +49,8 @@ core::Result<Command> history_command(const Typed& typed);
 core::Result<Command> translate_command(const Typed& typed);
 core::Result<Command> model_new_command(const Typed& typed);
 core::Result<Command> bench_command(const Typed& typed);
+core::Result<Command> window_command(const Typed& typed);
+core::Result<Command> open_command(const Typed& typed);
 core::Result<Command> screenshot_command(const Typed& typed);
 
 }  // namespace headscope::simulator

@@ -1,69 +1,18 @@
-// The window, and pictures of it: the same application on two platforms.
+// headscope: the window, where the last one left off, or on a lesson.
 #include "core/printable.h"
-#include "simulator/actions.h"
 #include "simulator/app.h"
 #include "simulator/command_line/commands.h"
-#include "simulator/platform/desktop.h"
-#include "simulator/platform/headless.h"
-#include "simulator/platform/png.h"
+#include "simulator/command_line/open_app.h"
+#include "simulator/session_state.h"
 
-#include <cmath>
 #include <filesystem>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace headscope::simulator {
 namespace {
-
-core::Result<App> open_app(const std::string& lesson, const CommandContext& context) {
-  core::Result<AppState> state = open_lesson(
-      context.data.assets, lessons::language_folder(context.data.lessons, context.language), lesson);
-  if (!state) return state.error();
-  return App::make(*std::move(state), context.language);
-}
-
-/// The calls that a platform makes. Precondition: the app outlives them.
-platform::Application calls_of(App& app) {
-  return {.prepare = [&app](const platform::DisplayScale& scale) { return app.prepare(scale); },
-          .draw = [&app](const platform::Frame& frame) { return app.draw(frame); }};
-}
-
-/// Reads the lesson again whenever its file was saved.
-class LessonWatch {
- public:
-  explicit LessonWatch(App& app) : app_(app) { changed(); }
-
-  platform::Due look() {
-    if (!changed()) return platform::Due::no;
-    app_.apply(ReloadLesson{});
-    return platform::Due::yes;
-  }
-
- private:
-  /// Whether the lesson's file is another one, or a newer one, than last time; a lesson just opened is no
-  /// change.
-  bool changed() {
-    if (!app_.state().has_lesson()) return false;
-    const std::filesystem::path& path = app_.state().lesson().path;
-    std::error_code failed;
-    const std::filesystem::file_time_type time = std::filesystem::last_write_time(path, failed);
-    // an editor may remove the file for a moment while saving
-    if (failed) return false;
-    const bool is_newer = path == path_ && time != time_;
-    path_ = path;
-    time_ = time;
-    return is_newer;
-  }
-
-  App& app_;
-  std::filesystem::path path_;
-  std::filesystem::file_time_type time_;
-};
-
-std::string percent(float scale) {
-  return std::to_string(std::lround(scale * 100));
-}
 
 core::Result<std::string> first_lesson(const CommandContext& context) {
   const core::Result<std::vector<lessons::LessonEntry>> entries =
@@ -73,51 +22,56 @@ core::Result<std::string> first_lesson(const CommandContext& context) {
   return entries->front().name;
 }
 
+/// What the last window left, if there is such a file and it is sound; a damaged one is set aside, and that
+/// is said.
+std::optional<AppState> take_up(const std::filesystem::path& file, const CommandContext& context) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+  core::Result<AppState> state = load_state(file, context.data.assets, lesson_folder(context));
+  if (state) {
+    context.out << context.text.text("command.window.taken_up", {{"name", core::printable(state->name)}})
+                << "\n"
+                << std::flush;
+    return *std::move(state);
+  }
+  context.errors << context.text.text("command.warning", {{"warning", context.text.error(state.error())}})
+                 << "\n";
+  // what cannot be read now may well be later
+  if (state.error().key.starts_with("file.")) return std::nullopt;
+  const core::Result<std::filesystem::path> aside = set_aside(file);
+  context.errors << (aside ? context.text.text("command.window.set_aside",
+                                               {{"path", core::printable(aside->string())}})
+                           : context.text.error(aside.error()))
+                 << "\n";
+  return std::nullopt;
+}
+
 }  // namespace
 
 core::Result<void> run(const WindowCommand& command, const CommandContext& context) {
-  const core::Result<std::string> lesson =
-      command.lesson ? core::Result<std::string>(*command.lesson) : first_lesson(context);
-  if (!lesson) return lesson.error();
-  core::Result<App> app = open_app(*lesson, context);
+  std::optional<Autosave> autosave = open_autosave(context);
+  std::optional<AppState> state;
+  if (autosave && !command.lesson && !command.begins_anew) state = take_up(autosave->file(), context);
+  if (autosave && !state) autosave->set_earlier(Autosave::Earlier::kept);
+  std::optional<std::string> lesson = command.lesson;
+  if (!state) {
+    if (!lesson) {
+      core::Result<std::string> first = first_lesson(context);
+      if (!first) return first.error();
+      lesson = *std::move(first);
+    }
+    core::Result<AppState> opened = open_lesson(context.data.assets, lesson_folder(context), *lesson);
+    if (!opened) return opened.error();
+    state = *std::move(opened);
+  } else if (state->has_lesson()) {
+    lesson = state->lesson().path.string();
+  }
+  core::Result<App> app = App::make(*std::move(state), context.language);
   if (!app) return app.error();
-  LessonWatch watch(*app);
-  platform::Application calls = calls_of(*app);
-  calls.watch = [&watch] { return watch.look(); };
-  core::Result<void> done = platform::run_window({.title = context.text.text("command.window_title")}, calls);
-  if (done || done.error().key != "platform.no_display") return done;
+  core::Result<void> done = show_window(*app, std::move(autosave), context);
+  if (done || done.error().key != "platform.no_display" || !lesson) return done;
   context.out << context.text.text("command.no_display") << "\n\n";
   return run(LessonReadCommand{.lesson = *lesson}, context);
-}
-
-core::Result<void> run(const ScreenshotCommand& command, const CommandContext& context) {
-  core::Result<App> app = open_app(command.lesson, context);
-  if (!app) return app.error();
-  const std::size_t n_steps = app->state().lesson().steps.size();
-  if (command.step > n_steps)
-    return core::Error{
-        .key = "lesson.no_such_step",
-        .where = command.lesson,
-        .values = {{"step", std::to_string(command.step)}, {"count", std::to_string(n_steps)}}};
-  if (command.dark) app->apply(SetAppearance{Appearance::dark});
-  if (command.presentation) app->apply(SetLayout{Layout::presentation});
-  const double text_scale = command.text_percent / 100.0;
-  if (const Scale& limits = app->theme().scale; text_scale < limits.minimum || text_scale > limits.maximum)
-    return core::Error{.key = "arguments.value",
-                       .where = "",
-                       .values = {{"option", "--text-scale"},
-                                  {"given", std::to_string(command.text_percent)},
-                                  {"allowed", percent(limits.minimum) + " … " + percent(limits.maximum)}}};
-  app->apply(SetTextScale{text_scale});
-  app->apply(GoToStep{command.step - 1});
-  const core::Result<platform::Image> image =
-      platform::draw_headless({.width = command.width, .height = command.height}, calls_of(*app));
-  if (!image) return image.error();
-  if (core::Result<void> written = platform::write_png(command.out, *image); !written) return written;
-  context.out << context.text.text("command.screenshot.done",
-                                   {{"path", core::printable(command.out.string())}})
-              << "\n";
-  return {};
 }
 
 }  // namespace headscope::simulator

@@ -18,6 +18,7 @@ void try_checkpoint(std::string_view bytes);
 void try_vocabulary(std::string_view bytes);
 void try_token_batch(std::string_view bytes);
 void try_grammar(std::string_view bytes);
+void try_session(std::string_view bytes);
 void try_lesson(std::string_view bytes);
 void try_expression(std::string_view bytes);
 
@@ -37,7 +38,7 @@ inline constexpr std::array kTargets = {
     Target{"run_file", try_run_file},       Target{"checkpoint", try_checkpoint},
     Target{"vocabulary", try_vocabulary},   Target{"token_batch", try_token_batch},
     Target{"grammar", try_grammar},         Target{"lesson", try_lesson},
-    Target{"expression", try_expression}};
+    Target{"expression", try_expression},   Target{"session", try_session}};
 
 /// What a target may hold at any moment beyond the bytes given: what a value in memory takes more than the
 /// two characters that a file spends on it (64 KiB of "0,0,0,…" become 32,768 values of some 50 bytes, in the

@@ -60,7 +60,7 @@ TEST_CASE("arguments that cannot be are refused in one line with status 2", "[si
   check_refused(run_program({"lesson"}), {"list, check, read"});
   check_refused(run_program({"lesson", "read"}), {"NAME"});
   check_refused(run_program({"lesson", "check"}), {"FILE.md"});
-  check_refused(run_program({"screenshot", "x.png"}), {"--lesson is missing"});
+  check_refused(run_program({"screenshot", "x.png"}), {"--lesson NAME or --open WHAT is missing"});
   for (const char* size : {"1600", "0x900", "1600x99999", "axb", "1600x900x2", "-5x10"})
     check_refused(run_program({"screenshot", "--lesson", kLesson, std::string("--size=") + size, "x.png"}),
                   {"--size", size});

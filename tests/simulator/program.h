@@ -56,7 +56,9 @@ inline Ran run_program(const std::vector<std::string>& arguments, const std::str
                        const std::string& before = "") {
   const Scratch scratch;
   std::ofstream(scratch / "in", std::ios::binary) << input;
-  std::string line = before + " " + quoted(HEADSCOPE_PROGRAM);
+  // what a window keeps is nobody else's; `before` may name a folder of its own
+  std::string line = "HEADSCOPE_STATE=" + quoted((scratch / "state").string()) + " " + before + " " +
+                     quoted(HEADSCOPE_PROGRAM);
   for (const std::string& argument : arguments) line += " " + quoted(argument);
   line += " <" + quoted((scratch / "in").string()) + " >" + quoted((scratch / "out").string()) + " 2>" +
           quoted((scratch / "errors").string());

@@ -7,7 +7,7 @@ for tool in Xvfb xdotool python3; do
   command -v "$tool" >/dev/null || { echo "skipped: $tool is not installed"; exit 77; }
 done
 mkdir -p "$folder"
-rm -f "$folder"/*
+rm -rf "${folder:?}"/*
 server="" window_program=""
 finish() {
   [ -n "$window_program" ] && kill "$window_program" 2>/dev/null
@@ -39,7 +39,7 @@ for _ in 1 2 3; do
 done
 [ "$started" = yes ] || fail "Xvfb did not start"
 
-"$program" --lesson "$lesson" >"$folder/out" 2>"$folder/errors" &
+HEADSCOPE_STATE=$folder/state "$program" --lesson "$lesson" >"$folder/out" 2>"$folder/errors" &
 window_program=$!
 
 # the window's title tells the step: "Headscope: TITLE, step 1 of 2"
