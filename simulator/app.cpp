@@ -2,6 +2,7 @@
 
 #include "simulator/panels/regions.h"
 #include "simulator/panels/stage_matrix.h"
+#include "simulator/panels/tabs.h"
 #include "simulator/shortcuts.h"
 #include "simulator/widgets/controls.h"
 
@@ -18,22 +19,6 @@ Sizing sizing_of(const AppState& state) {
   return state.layout == Layout::presentation ? Sizing::presentation : Sizing::normal;
 }
 
-/// The lesson, or what the learner may change.
-void draw_left(Panel& panel, const Rect& box) {
-  if (panel.state.has_lesson() && panel.state.left_panel == LeftPanel::lesson)
-    draw_lesson(panel, box);
-  else
-    draw_what_if(panel, box);
-}
-
-/// Below 960: one column, lesson and explainer in turn; a lit cell asks for the explainer.
-void draw_tabs(Panel& panel, const Rect& box) {
-  if (panel.view.is_locked || panel.state.message)
-    draw_explainer(panel, box);
-  else
-    draw_left(panel, box);
-}
-
 /// A bare window over everything.
 void begin_window(const char* name, ImVec2 size, ImGuiWindowFlags flags) {
   ImGui::SetNextWindowPos({0, 0});
@@ -45,20 +30,24 @@ void begin_window(const char* name, ImVec2 size, ImGuiWindowFlags flags) {
 }
 
 /// A window of its own, so that the scrolled areas lie under it too.
-void draw_help_over(const Panel& panel, ImVec2 size) {
-  begin_window("help", size, ImGuiWindowFlags_None);
+void draw_over(const Panel& panel, ImVec2 size, const char* name, void (*draw)(Panel&, const Rect&)) {
+  begin_window(name, size, ImGuiWindowFlags_None);
   Painter painter = panel.painter().on(*ImGui::GetWindowDrawList());
   Ui ui{painter, panel.ui.focus};
   Panel over = panel.with(ui);
-  draw_help(over, {{0, 0}, size});
+  draw(over, {{0, 0}, size});
   ImGui::End();
 }
 
 void draw_study(Panel& panel, ImVec2 window) {
   const WindowRegions regions = arrange_regions(panel.painter(), window);
   draw_top_bar(panel, regions.top_bar);
-  if (regions.tabs)
-    draw_tabs(panel, regions.lesson);
+  if (regions.layout == WindowLayout::single) {
+    draw_single(panel, regions.stage);
+    return draw_transport(panel, regions.transport);
+  }
+  if (regions.layout == WindowLayout::column)
+    draw_column(panel, regions.lesson);
   else
     draw_left(panel, regions.lesson);
   Rect stage = regions.stage;
@@ -146,7 +135,12 @@ void App::forget_model() {
   window_.pointed = {};
   window_.first_shown.clear();
   window_.edit.reset();
+  window_.drag.reset();
+  window_.wheel.reset();
+  window_.what_if = {};
+  window_.turned_from.reset();
   window_.drafts.clear();
+  window_.field_drafts.clear();
   window_.hints.clear();
   window_.answered.reset();
   window_.focus_cell.reset();
@@ -232,7 +226,8 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   read_shortcuts(panel);
   play(frame.time, actions);
   ImGui::End();
-  if (window_.help == Shown::yes) draw_help_over(panel, size);
+  if (window_.opening == Shown::yes) draw_over(panel, size, "opening", draw_opening);
+  if (window_.help == Shown::yes) draw_over(panel, size, "help", draw_help);
   ImGui::PopStyleVar(3);
 
   for (const Action& action : actions) apply_action(state_, action);

@@ -1,6 +1,6 @@
 #include "simulator/shortcuts.h"
 
-#include "simulator/panels/stage_matrix.h"
+#include "simulator/panels/cell_edit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,6 +60,8 @@ void read_cell_keys(Panel& panel) {
   if (key_pressed(Key::escape)) {
     if (panel.window.help == Shown::yes)
       panel.window.help = Shown::no;
+    else if (panel.window.opening == Shown::yes)
+      panel.window.opening = Shown::no;
     else
       panel.actions.push_back(StepBack{});
   }
@@ -82,6 +84,7 @@ void read_window_keys(Panel& panel) {
   }
   if (typed('d')) panel.actions.push_back(SetDifference{state.comparison.before ? Shows::no : Shows::yes});
   if (typed('b')) panel.actions.push_back(MarkBefore{});
+  if (typed('o')) panel.window.opening = panel.window.opening == Shown::yes ? Shown::no : Shown::yes;
   if (typed('?')) panel.window.help = panel.window.help == Shown::yes ? Shown::no : Shown::yes;
   const auto change_text_scale = [&](double change) {
     const Scale& limits = panel.theme().scale;

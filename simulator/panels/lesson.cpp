@@ -1,4 +1,5 @@
 // The lesson: where we are in it, its prose, its questions (predict, then reveal) and its experiments.
+#include "simulator/panels/notices.h"
 #include "simulator/panels/panel.h"
 #include "simulator/panels/prose.h"
 #include "simulator/panels/question.h"
@@ -46,25 +47,9 @@ float draw_own_changes(Panel& panel, ImVec2 at, float width) {
 
 /// Words that the vocabulary lacks, and a sentence that was cut.
 float draw_sentence_notices(Panel& panel, ImVec2 at, float width) {
-  const core::Session& session = panel.state.session;
   float y = at.y;
-  const auto note = [&](const std::string& words) {
-    y += note_line(panel.painter(), {at.x, y}, width, Note::warning, words) + panel.px(6);
-  };
-  std::vector<const core::Token*> unknown;
-  for (const core::Token& token : session.sentence().tokens)
-    if (token.is_unknown) unknown.push_back(&token);
-  if (unknown.size() == 1)
-    note(panel.text("notice.unknown_word",
-                    {{"word", unknown[0]->text}, {"row", session.vocabulary().token(unknown[0]->id)}}));
-  if (unknown.size() > 1) {
-    std::string words;
-    for (const core::Token* token : unknown) words += (words.empty() ? "" : ", ") + token->text;
-    note(panel.text("notice.unknown_words", {{"n", std::to_string(unknown.size())}, {"words", words}}));
-  }
-  if (session.sentence().n_cut > 0)
-    note(panel.text("notice.cut", {{"n", std::to_string(session.sentence().tokens.size())},
-                                   {"cut", std::to_string(session.sentence().n_cut)}}));
+  for (const std::string& notice : sentence_notices(panel))
+    y += note_line(panel.painter(), {at.x, y}, width, Note::warning, notice) + panel.px(6);
   return y - at.y;
 }
 
@@ -185,7 +170,7 @@ void draw_lesson(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
   painter.fill(box, painter.colour().chrome);
   const float gutter = panel.px(panel.theme().space.gutter) * (box.width() < panel.px(360) ? 0.6f : 1.0f);
-  const ImVec2 top{box.min.x + gutter, box.min.y + panel.px(36)};
+  const ImVec2 top{box.min.x + gutter, box.min.y + panel.px(20)};
   const float width = box.width() - 2 * gutter;
   const auto number = static_cast<int>(panel.view.step.step) + 1,
              all = static_cast<int>(panel.view.step.n_steps);

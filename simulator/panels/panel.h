@@ -40,8 +40,44 @@ struct Pointed {
 
 enum class Shown : std::uint8_t { no, yes };
 
-/// Whether large matrices are shown as far as their numbers can be read, or as far as cells can be told apart.
+/// Whether large matrices are shown as far as their numbers can be read, or as far as cells can be told
+/// apart.
 enum class Detail : std::uint8_t { numbers, pattern };
+
+/// What stands in a window too narrow for more than one thing at a time.
+enum class NarrowTab : std::uint8_t { left, stage, cell };
+
+/// A stroke over a cell: dragged up and down, or turned with the wheel. Its changes are undone together.
+struct CellStroke {
+  CellAddress address;
+  double from = 0;    // the number when the stroke began
+  double turned = 0;  // how far the wheel has turned since
+  float from_y = 0;   // where the button went down
+  std::uint32_t stroke = 0;
+  bool has_moved = false;
+};
+
+struct LossPoint {
+  std::int64_t step = 0;
+  double loss = 0;
+};
+
+/// The model's own answer to a setup: a translation is worth keeping between frames.
+struct OwnAnswer {
+  core::Setup setup;
+  std::optional<core::Gold> gold;
+};
+
+/// Of the "What if?" panel.
+struct WhatIfWindow {
+  std::optional<core::HeadAddress> head;    // whose switch is shown; none: the first
+  std::optional<core::TensorId> attention;  // the scores of the attention that is set; none: all
+  std::optional<std::int32_t> span_begin;   // a span of which the last word is still to be chosen
+  std::vector<LossPoint> losses;            // of the last training steps, on one sentence and answer
+  core::Setup losses_of;                    // that sentence and answer
+  std::optional<OwnAnswer> own_answer;
+  bool shows_message = false;  // no explainer is there to show it
+};
 
 inline constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 
@@ -52,7 +88,12 @@ struct WindowState {
   std::map<core::Axis, int> first_shown;  // pages of matrices too large for the stage
   std::optional<Detail> detail;           // chosen; none: what the stage's matrices ask for
   std::optional<CellEdit> edit;
-  std::optional<std::string> sentence_draft;  // while the field is being typed in
+  std::map<std::string, std::string> field_drafts;  // by the field's name, while it is being typed in
+  std::optional<CellStroke> drag, wheel;            // over a cell
+  std::uint32_t strokes = 0;                        // the last stroke's number
+  WhatIfWindow what_if;
+  NarrowTab narrow_tab = NarrowTab::left;
+  std::optional<CellAddress> turned_from;  // a held cell whose explanation was turned away from
   std::map<lessons::ItemId, Draft> drafts;
   std::set<lessons::ItemId> hints;          // experiments whose hint was asked for
   std::optional<lessons::ItemId> answered;  // a question whose verdict is to be scrolled into sight,
@@ -60,7 +101,9 @@ struct WindowState {
   std::optional<Rect> reveal;               // where that verdict is, within one frame
   std::optional<CellAddress> focus_cell;    // of the matrix that has the keyboard
   Shown help = Shown::no;
-  Shown notes = Shown::no;  // the presenter's
+  Shown opening = Shown::no;  // the list of what can be opened
+  float sheet_height = 0;     // of what stands over everything, as its content asked for
+  Shown notes = Shown::no;    // the presenter's
   DiagramWindow diagram;
   double speed = 1;
   double play_since = 0;          // time of the last operation played
@@ -97,6 +140,8 @@ void draw_diagram(Panel& panel, const Rect& box);
 void draw_explainer(Panel& panel, const Rect& box);
 void draw_transport(Panel& panel, const Rect& box);
 void draw_help(Panel& panel, const Rect& box);
+/// What can be opened, over everything else.
+void draw_opening(Panel& panel, const Rect& box);
 void draw_presentation(Panel& panel, const Rect& box);
 
 }  // namespace headscope::simulator

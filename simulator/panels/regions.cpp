@@ -8,8 +8,10 @@ WindowRegions arrange_regions(const Painter& painter, ImVec2 window) {
   const auto px = [&](float length) { return painter.px(length); };
   const Theme& theme = painter.theme();
   const float wide = window.x / px(1);  // in theme pixels at this text scale
-  const float bar = px(theme.region.top_bar);
-  const float transport = px(wide < 960 ? 64 : theme.region.transport);
+  const float tall = window.y / px(1);
+  const bool is_low = tall < 360;  // a small window with large text: the bars leave some room
+  const float bar = px(is_low ? 42 : theme.region.top_bar);
+  const float transport = px(is_low ? 50 : wide < 960 ? 64 : theme.region.transport);
   // beyond the drawn width the side panels grow, up to 460; below 1440 they shrink
   float side = theme.region.lesson;
   if (wide >= 1920) side = std::min(460.0f, theme.region.lesson + (wide - 1600) * 0.15f);
@@ -28,8 +30,11 @@ WindowRegions arrange_regions(const Painter& painter, ImVec2 window) {
     regions.stage.max.x = right.min.x;
   } else if (wide >= 960) {
     regions.drawer = right;
+  } else if (wide >= 560) {
+    regions.layout = WindowLayout::column;
   } else {
-    regions.tabs = true;
+    regions.layout = WindowLayout::single;
+    regions.lesson = regions.stage = {{0, top}, {window.x, bottom}};
   }
   return regions;
 }

@@ -1,5 +1,7 @@
 #include "simulator/panels/stage_layout.h"
 
+#include "simulator/panels/cell_edit.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>

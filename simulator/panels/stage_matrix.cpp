@@ -1,7 +1,7 @@
 #include "simulator/panels/stage_matrix.h"
 
+#include "simulator/panels/cell_edit.h"
 #include "simulator/tensor_facts.h"
-#include "simulator/widgets/fields.h"
 #include "simulator/widgets/scale_bar.h"
 
 #include <algorithm>
@@ -126,7 +126,8 @@ int window_of(const StagePlan& plan, const SliceSide& side, Detail detail) {
   return static_cast<int>(std::min(side.size, most));
 }
 
-StageMatrix::StageMatrix(const Panel& panel, const StageItem& item) : item_(item) {
+StageMatrix::StageMatrix(const Panel& panel, const StageItem& item)
+    : item_(item), trace_(panel.state.trace()) {
   const core::TensorSpec& tensor = panel.state.session.graph().spec(item.slice.tensor);
   const bool is_value = item.source == NumberSource::stored && item.slice.quantity == core::Quantity::value;
   const Range range = is_value ? range_of(tensor) : Range::signed_values;
@@ -137,7 +138,8 @@ StageMatrix::StageMatrix(const Panel& panel, const StageItem& item) : item_(item
               : item.source == NumberSource::target                   ? lessons::NumberKind::probability
               : item.slice.quantity == core::Quantity::previous_value ? number_kind_of(tensor)
                                                                       : lessons::NumberKind::gradient;
-  is_there_ = is_there(panel.state.trace(), panel.view.stage, item);
+  is_there_ = is_there(trace_, panel.view.stage, item);
+  compare(panel);
   write_title(panel);
   const Detail detail = detail_of(panel.window, panel.view.stage);
   rows_shown_ = window_of(panel.view.stage, item.slice.rows, detail);
@@ -148,6 +150,30 @@ StageMatrix::StageMatrix(const Panel& panel, const StageItem& item) : item_(item
   mark_cells(panel);
   frame_operands(panel);
   set_scale(panel, largest_);
+}
+
+/// A difference needs the same cells on both sides, and both numbers.
+void StageMatrix::compare(const Panel& panel) {
+  const core::Session* session = panel.state.comparison.before.get();
+  if (!session || !is_there_) return;
+  const core::Trace<float> before = session->trace();
+  const core::TensorId tensor = item_.slice.tensor;
+  if (trace_.graph().spec(tensor).element == core::Element::integer) {
+    no_comparison_ = panel.text("stage.no_difference_of_ids");
+  } else if (before.shape(tensor) != trace_.shape(tensor)) {
+    no_comparison_ = panel.text("stage.no_difference_of_lengths");
+  } else if (!is_there(before, panel.view.stage, item_)) {
+    no_comparison_ = panel.text("stage.no_difference_yet");
+  } else {
+    before_.emplace(before);
+    spec.map = ColourMap::signed_values;
+  }
+}
+
+std::optional<ComparedNumber> StageMatrix::compared_at(CellIndex cell) const {
+  if (!before_) return std::nullopt;
+  return ComparedNumber{ItemNumbers(trace_, item_).at(cell.row, cell.column),
+                        ItemNumbers(*before_, item_).at(cell.row, cell.column)};
 }
 
 void StageMatrix::write_title(const Panel& panel) {
@@ -172,20 +198,23 @@ void StageMatrix::write_title(const Panel& panel) {
   }
   if (item_.turn == Turn::transposed)
     spec.title.text = panel.text("stage.transposed", {{"name", spec.title.text}});
+  if (is_difference()) spec.title.text = panel.text("stage.difference", {{"name", spec.title.text}});
+  spec.title.note = no_comparison_;
 }
 
 void StageMatrix::set_scale(const Panel& panel, double largest) {
   spec.scale = round_scale(largest);
   const bool is_plain_value =
       item_.source == NumberSource::stored && item_.slice.quantity == core::Quantity::value;
-  if (is_plain_value || spec.map != ColourMap::signed_values || !is_there_) return;
+  if (spec.map != ColourMap::signed_values || !is_there_ || !no_comparison_.empty()) return;
+  if (is_plain_value && !is_difference()) return;
   spec.title.note = panel.text(
       "stage.scale",
       {{"scale", lessons::format_number(spec.scale, lessons::NumberKind::gradient, panel.theme().numbers)}});
 }
 
 void share_scales(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices) {
-  const auto in_group = [](const StageItem& left, const StageItem& right) {
+  const auto items_in_group = [](const StageItem& left, const StageItem& right) {
     const auto is_local = [](const StageItem& item) {
       return item.source == NumberSource::local || item.source == NumberSource::target;
     };
@@ -197,10 +226,15 @@ void share_scales(const Panel& panel, std::span<const std::unique_ptr<StageMatri
     if (is_value(left) || is_value(right)) return is_value(left) && is_value(right);
     return left.slice.quantity == right.slice.quantity && left.slice.tensor == right.slice.tensor;
   };
+  // differences are small here and large there: each has its own
+  const auto in_group = [&](const StageMatrix& left, const StageMatrix& right) {
+    if (left.is_difference() || right.is_difference()) return &left == &right;
+    return items_in_group(left.item(), right.item());
+  };
   for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
     double largest = 0;
     for (const std::unique_ptr<StageMatrix>& other : matrices)
-      if (other->spec.map == ColourMap::signed_values && in_group(matrix->item(), other->item()))
+      if (other->spec.map == ColourMap::signed_values && in_group(*matrix, *other))
         largest = std::max(largest, other->largest());
     matrix->set_scale(panel, largest);
   }
@@ -240,7 +274,7 @@ bool StageMatrix::show_fewer_rows(const Panel& panel) {
 
 /// The page alone: a matrix may have millions of cells.
 void StageMatrix::gather_values(const Panel& panel) {
-  const core::Trace<float> trace = panel.state.trace();
+  const core::Trace<float>& trace = trace_;
   const Slice& slice = item_.slice;
   const auto n = static_cast<std::size_t>(rows_shown_) * static_cast<std::size_t>(columns_shown_);
   values_.reserve(n);
@@ -256,15 +290,17 @@ void StageMatrix::gather_values(const Panel& panel) {
   };
   const core::Edits& edits = panel.state.session.edits();
   const bool may_be_edited = slice.quantity == core::Quantity::value && !edits.empty();
-  std::optional<ItemNumbers> numbers;
+  std::optional<ItemNumbers> numbers, before;
   if (is_there_) numbers.emplace(trace, item_);
+  if (before_) before.emplace(*before_, item_);
   for (std::int64_t row = page_.first_row; row < page_.first_row + rows_shown_; ++row)
     for (std::int64_t column = page_.first_column; column < page_.first_column + columns_shown_; ++column) {
       CellFlags flags = 0;
       if (!is_there_) flags |= kNotComputed;
       if (is_there_ && is_masked(row, column)) flags |= kMasked;
       if (may_be_edited && edits.contains({slice.tensor, slice.cell_at(row, column)})) flags |= kEdited;
-      const double value = numbers ? numbers->at(row, column) : 0;
+      const double now = numbers ? numbers->at(row, column) : 0;
+      const double value = before ? now - before->at(row, column) : now;
       if ((flags & kMasked) == 0 && std::isfinite(value)) largest_ = std::max(largest_, std::abs(value));
       values_.push_back(static_cast<float>(value));
       flags_.push_back(flags);
@@ -397,20 +433,6 @@ void StageMatrix::frame_factors(const Narration& narration, Concept hue) {
     label->lit = item_.slice.rows.axis == core::Axis::key ? Concept::keys : Concept::queries;
 }
 
-void begin_edit(Panel& panel, const CellAddress& address) {
-  const core::Session& session = panel.state.session;
-  if (address.quantity != core::Quantity::value) return panel.actions.push_back(LockCell{address});
-  if (session.graph().spec(address.tensor).role == core::Role::activation) {
-    panel.actions.push_back(SetCell{address, 0});  // refused with the reason, which the explainer shows
-    return;
-  }
-  const double value = session.trace().value(address.tensor, address.cell);
-  panel.actions.push_back(LockCell{address});
-  const std::string number = lessons::format_number(
-      value, number_kind_of(session.graph().spec(address.tensor)), panel.theme().numbers);
-  panel.window.edit = CellEdit{address, number, number};
-}
-
 namespace {
 
 /// The keyboard in a matrix: it begins at the lit cell, arrows move and light, Enter locks.
@@ -459,30 +481,12 @@ void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, 
   }
   if (!has_cells(matrix.item())) return;
   if (response.hovered) panel.window.pointed.cell = address(*response.hovered);
+  const bool ends_drag = stroke_cell(panel, matrix, layout, response);
   if (response.double_clicked)
     begin_edit(panel, address(*response.double_clicked));
-  else if (response.clicked)
+  else if (response.clicked && !ends_drag)
     panel.actions.push_back(LockCell{address(*response.clicked)});
   follow_focus(panel, matrix, layout, response);
-}
-
-void edit_cell(Panel& panel, const StageMatrix& matrix, const MatrixLayout& layout) {
-  std::optional<CellEdit>& edit = panel.window.edit;
-  if (!edit || edit->address.tensor != matrix.item().slice.tensor || !has_cells(matrix.item()) ||
-      edit->address.quantity != matrix.item().slice.quantity)
-    return;
-  const std::optional<Slice::Place> place = matrix.item().slice.find(edit->address.cell);
-  if (!place) return;
-  const CellIndex index{static_cast<int>(place->row), static_cast<int>(place->column)};
-  if (!layout.shows(index)) return;
-  const Rect cell = layout.rect_of(index);
-  // wide enough to type in, however small the cell
-  const float width = std::max(cell.width(), panel.px(72)), height = std::max(cell.height(), panel.px(32));
-  const Rect box = rect_at({cell.centre().x - width / 2, cell.centre().y - height / 2}, {width, height});
-  const NumberEdit result = number_editor(panel.ui, "cell_edit", box, edit->text);
-  if (result.value && edit->text != edit->opened_with)
-    panel.actions.push_back(SetCell{edit->address, *result.value});
-  if (result.value || result.cancelled) edit.reset();
 }
 
 }  // namespace headscope::simulator

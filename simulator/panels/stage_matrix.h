@@ -13,7 +13,13 @@
 
 namespace headscope::simulator {
 
-/// Owns what a MatrixSpec points into; stays put while it is drawn.
+/// A number now, and in the session that it is held against.
+struct ComparedNumber {
+  double now = 0, before = 0;
+};
+
+/// Owns what a MatrixSpec points into; stays put while it is drawn. While differences are shown, its numbers
+/// are those now minus those before.
 class StageMatrix {
  public:
   StageMatrix(const Panel& panel, const StageItem& item);
@@ -32,10 +38,17 @@ class StageMatrix {
   bool show_fewer_rows(const Panel& panel);
   /// The largest finite magnitude of the numbers that are shown.
   double largest() const { return largest_; }
+  /// Whether the numbers are differences.
+  bool is_difference() const { return before_.has_value(); }
+  /// Both numbers of a cell of a difference; none where there is but one.
+  std::optional<ComparedNumber> compared_at(CellIndex cell) const;
+  /// How the numbers are written, differences like what they are of.
+  lessons::NumberKind number_kind() const { return spec.kind; }
   /// Matrices of one group share a scale: the values of the stage, a gradient and its branches.
   void set_scale(const Panel& panel, double largest);
 
  private:
+  void compare(const Panel& panel);
   void write_title(const Panel& panel);
   void turn_pages(const Panel& panel);
   void gather_values(const Panel& panel);
@@ -50,6 +63,9 @@ class StageMatrix {
   const StageItem& item_;
   double largest_ = 0;
   bool is_there_ = true;
+  core::Trace<float> trace_;
+  std::optional<core::Trace<float>> before_;  // what a difference is held against
+  std::string no_comparison_;                 // why there is no difference, where one was asked for
   std::vector<float> values_;
   std::vector<CellFlags> flags_;
   int rows_shown_ = 0, columns_shown_ = 0;
@@ -69,11 +85,5 @@ void share_pagers(std::span<const std::unique_ptr<StageMatrix>> matrices);
 
 /// Reads pointer and keyboard on a drawn matrix: hover lights, a click locks, a double click edits.
 void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, const MatrixLayout& layout);
-
-/// The number field over a cell that is being edited, if it is on this matrix.
-void edit_cell(Panel& panel, const StageMatrix& matrix, const MatrixLayout& layout);
-
-/// Opens the field over a cell. A cell that is computed says so instead (the action's message).
-void begin_edit(Panel& panel, const CellAddress& address);
 
 }  // namespace headscope::simulator

@@ -11,6 +11,7 @@ namespace headscope::simulator {
 namespace {
 
 constexpr float kChipHeight = 32, kChipPadding = 11, kChipGap = 8;
+constexpr float kTabGap = 22;
 constexpr float kMarkSize = 16, kMarkIndent = 26;
 
 TextStyle chip_style(const Palette& colours, Chosen chosen, Source source) {
@@ -59,6 +60,15 @@ Touch chip(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, Chosen
 ChipChoice chip_choice(Ui& ui, std::string_view id, ImVec2 at, float width,
                        std::span<const std::string> words, std::optional<int> chosen, Source source,
                        Ability ability) {
+  std::vector<Chosen> marks(words.size(), Chosen::no);
+  if (chosen && *chosen >= 0 && static_cast<std::size_t>(*chosen) < marks.size())
+    marks[static_cast<std::size_t>(*chosen)] = Chosen::yes;
+  return chip_choice(ui, id, at, width, words, marks, source, ability);
+}
+
+ChipChoice chip_choice(Ui& ui, std::string_view id, ImVec2 at, float width,
+                       std::span<const std::string> words, std::span<const Chosen> chosen, Source source,
+                       Ability ability) {
   ChipChoice result;
   Painter& painter = ui.painter;
   std::vector<ImGuiID> ids;
@@ -71,9 +81,8 @@ ChipChoice chip_choice(Ui& ui, std::string_view id, ImVec2 at, float width,
         painter.fitted(words[i], longest, {.type = TypeStyle::number, .weight = Weight::medium});
     const ImVec2 size = chip_size(painter, word);
     if (place.x > at.x && place.x + size.x > at.x + width) place = {at.x, place.y + height + gap};
-    const Chosen is_chosen = chosen == static_cast<int>(i) ? Chosen::yes : Chosen::no;
     const Touch touched =
-        chip(ui, std::string(id) + std::to_string(i), place, word, is_chosen, source, ability);
+        chip(ui, std::string(id) + std::to_string(i), place, word, chosen[i], source, ability);
     if (touched.clicked) result.pressed = static_cast<int>(i);
     if (ui.focus.takes_keys(touched.id)) focused = i;
     ids.push_back(touched.id);
@@ -88,6 +97,41 @@ ChipChoice chip_choice(Ui& ui, std::string_view id, ImVec2 at, float width,
   if (next >= 0 && next < static_cast<std::ptrdiff_t>(ids.size()))
     ui.focus.give(ids[static_cast<std::size_t>(next)]);
   return result;
+}
+
+std::optional<int> tab_bar(Ui& ui, std::string_view id, const Rect& box, std::span<const std::string> words,
+                           int chosen) {
+  Painter& painter = ui.painter;
+  const Palette& colours = painter.colour();
+  const float line = painter.line_height(TypeStyle::label), mark = painter.stroke(2);
+  std::optional<int> pressed;
+  float wanted = 0;
+  const auto style = [&](int at) {
+    return TextStyle{.type = TypeStyle::label,
+                     .weight = at == chosen ? Weight::semibold : Weight::regular,
+                     .colour = at == chosen ? colours.primary : colours.secondary,
+                     .role = "tab"};
+  };
+  for (std::size_t i = 0; i < words.size(); ++i)
+    wanted += painter.width_of(words[i], style(chosen)) + painter.px(kTabGap);
+  const float shrink = wanted > box.width() + painter.px(kTabGap) ? box.width() / wanted : 1;
+  float x = box.min.x;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const int at = static_cast<int>(i);
+    const float room = shrink < 1 ? box.width() / static_cast<float>(words.size()) - painter.px(6)
+                                  : painter.width_of(words[i], style(chosen));
+    const Rect tab{{x, box.min.y}, {x + room, box.max.y}};
+    const Touch touched = touch(ui, std::string(id) + std::to_string(i), tab);
+    if (touched.clicked && at != chosen) pressed = at;
+    painter.fit_text({x, box.centre().y - line / 2}, words[i], room, style(at));
+    if (at == chosen || touched.hovered)
+      painter.fill({{x, box.centre().y + line / 2 + painter.px(2)},
+                    {x + room, box.centre().y + line / 2 + painter.px(2) + mark}},
+                   at == chosen ? colours.primary : colours.control);
+    draw_focus_ring(ui, tab, touched, 4);
+    x += room + (shrink < 1 ? painter.px(6) : painter.px(kTabGap));
+  }
+  return pressed;
 }
 
 ChoiceLine choice_line(Ui& ui, std::string_view id, ImVec2 at, float width, std::string_view sentence,

@@ -50,6 +50,15 @@ struct ChipChoice {
 ChipChoice chip_choice(Ui& ui, std::string_view id, ImVec2 at, float width,
                        std::span<const std::string> words, std::optional<int> chosen,
                        Source source = Source::token, Ability ability = Ability::enabled);
+/// The same with any number of them chosen. Precondition: as many marks as words.
+ChipChoice chip_choice(Ui& ui, std::string_view id, ImVec2 at, float width,
+                       std::span<const std::string> words, std::span<const Chosen> chosen,
+                       Source source = Source::token, Ability ability = Ability::enabled);
+
+/// Words side by side, of which one is chosen: what a region shows. Fills the box's width; words that do not
+/// fit are shortened.
+std::optional<int> tab_bar(Ui& ui, std::string_view id, const Rect& box, std::span<const std::string> words,
+                           int chosen);
 
 /// A line with a round mark (one of several) or a square one (on, off); the sentence wraps. `height` is used.
 enum class MarkShape : std::uint8_t { radio, check };
