@@ -2,6 +2,7 @@
 
 #include "core/formats/token_batch.h"
 #include "core/random.h"
+#include "simulator/open_model.h"
 
 #include <algorithm>
 #include <memory>
@@ -103,11 +104,14 @@ class Applier {
     if (!path) return fail(path.error());
     core::Result<AppState> opened = open_lesson(state_.assets, state_.lesson_folder, path->string());
     if (!opened) return fail(opened.error());
-    opened->appearance = state_.appearance;
-    opened->layout = state_.layout;
-    opened->text_scale = state_.text_scale;
-    opened->revision = state_.revision;
-    state_ = *std::move(opened);
+    put_in_place(*std::move(opened));
+  }
+  void operator()(const OpenModel& action) {
+    core::Result<OpenedModel> model = open_model(action.what, state_.assets);
+    if (!model) return fail(model.error());
+    core::Result<AppState> opened = open_state(*std::move(model), {}, state_.assets, state_.lesson_folder);
+    if (!opened) return fail(opened.error());
+    put_in_place(*std::move(opened));
   }
   void operator()(const AnswerQuestion& action) {
     if (!is_asked(action.question)) return;
@@ -340,6 +344,15 @@ class Applier {
   void operator()(const SetTextScale& action) { state_.text_scale = action.scale; }
 
  private:
+  /// Another lesson or model; the look stays.
+  void put_in_place(AppState opened) {
+    opened.appearance = state_.appearance;
+    opened.layout = state_.layout;
+    opened.text_scale = state_.text_scale;
+    opened.revision = state_.revision;
+    state_ = std::move(opened);
+  }
+
   void fail(const core::Error& error) {
     state_.message = error;
     state_.playing = Playing::no;

@@ -20,6 +20,10 @@ struct GoToStep {
 struct OpenLesson {
   std::string name;  // as find_lesson() takes it
 };
+/// A model without a lesson in the lesson's place.
+struct OpenModel {
+  std::string what;  // as open_model() takes it
+};
 struct AnswerQuestion {
   std::size_t question = 0;
   lessons::Given given;
@@ -152,13 +156,13 @@ struct SetTextScale {
 };
 
 using Action =
-    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, AnswerQuestion, RevealAnswer, ReloadLesson,
-                 NextOperation, PreviousOperation, NextLayer, PreviousLayer, MoveCursor, NextTrainingStep,
-                 SetPlaying, SetPlayBy, SetSentence, SetGold, AssumeGold, SetRead, DrawExample, SetCell,
-                 ClearCell, SetHead, SetAttention, SetOptimiser, RestoreSentence, RestoreCells, Reset, Undo,
-                 Redo, LockCell, FollowCell, StepBack, ReturnTo, CheckGradient, ChooseHead, OpenPlace,
-                 ShowTensor, ChooseResult, SetDifference, MarkBefore, SetLeftPanel, SetAppearance, SetLayout,
-                 SetTextScale>;
+    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, OpenModel, AnswerQuestion, RevealAnswer,
+                 ReloadLesson, NextOperation, PreviousOperation, NextLayer, PreviousLayer, MoveCursor,
+                 NextTrainingStep, SetPlaying, SetPlayBy, SetSentence, SetGold, AssumeGold, SetRead,
+                 DrawExample, SetCell, ClearCell, SetHead, SetAttention, SetOptimiser, RestoreSentence,
+                 RestoreCells, Reset, Undo, Redo, LockCell, FollowCell, StepBack, ReturnTo, CheckGradient,
+                 ChooseHead, OpenPlace, ShowTensor, ChooseResult, SetDifference, MarkBefore, SetLeftPanel,
+                 SetAppearance, SetLayout, SetTextScale>;
 
 /// What a frame collects.
 using Actions = std::vector<Action>;

@@ -1,4 +1,5 @@
 // What can be opened, over everything else; closed by Esc, or by choosing.
+#include "simulator/open_model.h"
 #include "simulator/panels/sheet.h"
 
 namespace headscope::simulator {
@@ -17,6 +18,17 @@ void draw_opening(Panel& panel, const Rect& box) {
           if (!column.press("lesson" + entry.name, words, is_open ? Emphasis::dark : Emphasis::filled))
             continue;
           inside.actions.push_back(OpenLesson{entry.name});
+          inside.window.opening = Shown::no;
+        }
+        column.space(12);
+        column.heading(column.text("opening.models"));
+        std::vector<std::string>& names = inside.window.bundled;
+        if (names.empty())
+          for (const BundledModel& model : list_bundled_models(state.assets)) names.push_back(model.name);
+        for (const std::string& name : names) {
+          const bool is_open = !state.has_lesson() && state.name == name;
+          if (!column.press("model" + name, name, is_open ? Emphasis::dark : Emphasis::filled)) continue;
+          inside.actions.push_back(OpenModel{name});
           inside.window.opening = Shown::no;
         }
       });

@@ -101,9 +101,10 @@ struct WindowState {
   std::optional<Rect> reveal;               // where that verdict is, within one frame
   std::optional<CellAddress> focus_cell;    // of the matrix that has the keyboard
   Shown help = Shown::no;
-  Shown opening = Shown::no;  // the list of what can be opened
-  float sheet_height = 0;     // of what stands over everything, as its content asked for
-  Shown notes = Shown::no;    // the presenter's
+  Shown opening = Shown::no;         // the list of what can be opened
+  std::vector<std::string> bundled;  // models that come with the program; empty: not looked for yet
+  float sheet_height = 0;            // of what stands over everything, as its content asked for
+  Shown notes = Shown::no;           // the presenter's
   DiagramWindow diagram;
   double speed = 1;
   double play_since = 0;          // time of the last operation played

@@ -75,8 +75,11 @@ Edited edit(std::string_view id, const Rect& box, std::string& text, ImGuiInputT
 
 void note_text(Painter& painter, const std::string& text, const Rect& box, const TextStyle& style) {
   if (painter.record() == nullptr || text.empty()) return;
-  // ImGui scrolls inside the box: what is longer is reachable, not cut off
-  painter.record()->entries.push_back({text, text, box, box, style, "field"});
+  // ImGui scrolls inside the box: what is longer is reachable, not cut off; a scrolled area hides the box
+  // itself
+  const ImVec2 least = painter.list().GetClipRectMin(), most = painter.list().GetClipRectMax();
+  const Rect clip{{box.min.x, std::max(box.min.y, least.y)}, {box.max.x, std::min(box.max.y, most.y)}};
+  painter.record()->entries.push_back({text, text, box, clip, style, "field"});
 }
 
 }  // namespace

@@ -69,6 +69,16 @@ class AppOnNull {
     backend.release(key);
     settle();
   }
+  /// One frame with the wheel turned by so many lines; negative: down.
+  void turn_wheel(float lines) {
+#if IMGUI_VERSION_NUM < 18700
+    ImGui::GetIO().MouseWheel = lines;
+#else
+    ImGui::GetIO().AddMouseWheelEvent(0, lines);
+#endif
+    frame();
+    settle();
+  }
   void type(std::string_view text) {
     backend.each_character(text, [this] { frame(); });
     settle();
