@@ -119,7 +119,7 @@ core::Result<void> show_window(App& app, std::optional<Autosave> autosave, const
   };
   platform::Application calls = calls_of(app);
   calls.draw = [&](const platform::Frame& frame) {
-    const platform::NextFrame next = app.draw(frame);
+    platform::NextFrame next = app.draw(frame);
     save();
     return next;
   };
