@@ -99,11 +99,18 @@ bool predicts_own_words(const ModelConfig& config) {
   return config.architecture == Architecture::decoder && config.objective == Objective::language_model;
 }
 
-/// The last position with a word on it, rather than a mark or punctuation: who asks, unless somebody says
-/// otherwise.
+/// Where the first question ends: behind its mark; the sentence's length where there is none.
+std::size_t end_of_question(const Sentence& sentence) {
+  const auto mark = std::ranges::find(sentence.tokens, "?", &Token::text);
+  return static_cast<std::size_t>(mark - sentence.tokens.begin()) + (mark == sentence.tokens.end() ? 0 : 1);
+}
+
+/// The last position of the question (of the whole sentence, where there is none) with a word on it, rather
+/// than a mark or punctuation: who asks, unless somebody says otherwise.
 std::int32_t last_word(const Sentence& sentence, const Vocabulary& vocabulary) {
-  std::size_t place = sentence.tokens.empty() ? 0 : sentence.tokens.size() - 1;
-  for (std::size_t at = sentence.tokens.size(); at-- > 0;) {
+  const std::size_t end = end_of_question(sentence);
+  std::size_t place = end > 0 ? end - 1 : 0;
+  for (std::size_t at = end; at-- > 0;) {
     const auto first = static_cast<unsigned char>(sentence.tokens[at].text.front());
     if (std::ispunct(first) != 0) continue;
     place = at;

@@ -233,6 +233,15 @@ std::vector<std::string> join_marks(std::vector<std::string> words, const Vocabu
   return joined;
 }
 
+/// Puts the mark between a question and its text, behind the first "?" that has a word after it, where it was
+/// not typed: nobody does.
+void separate_question(std::vector<std::string>& words, const Vocabulary& vocabulary) {
+  constexpr const char* kSeparator = "<separator>";
+  if (!vocabulary.find(kSeparator) || std::ranges::count(words, kSeparator) > 0) return;
+  const auto question = std::ranges::find(words, "?");
+  if (question != words.end() && question + 1 != words.end()) words.insert(question + 1, kSeparator);
+}
+
 }  // namespace
 
 Result<Sentence> tokenize(std::string_view text, const Vocabulary& vocabulary, const TokenizerConfig& config,
@@ -240,6 +249,7 @@ Result<Sentence> tokenize(std::string_view text, const Vocabulary& vocabulary, c
   if (config.kind != "word") return Error{"text.tokenizer_unsupported", "", {{"kind", config.kind}}};
   std::vector<std::string> words = join_marks(split_words(text, config), vocabulary);
   if (words.empty()) return Error{"text.empty", ""};
+  separate_question(words, vocabulary);
   Sentence sentence;
   sentence.n_cut = words.size() - std::min(words.size(), max_tokens);
   words.resize(words.size() - sentence.n_cut);

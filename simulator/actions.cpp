@@ -31,9 +31,10 @@ std::size_t bytes_of(const Document& document, const core::TrainState* shared) {
 
 /// The words of a row as they are typed, marks left out.
 std::string typed_text(std::span<const std::int32_t> row, const core::Vocabulary& vocabulary) {
+  const std::optional<std::int32_t> separator = vocabulary.find("<separator>");
   std::string text;
   for (const std::int32_t id : row) {
-    if (id == vocabulary.begin() || id == vocabulary.end()) continue;
+    if (id == vocabulary.begin() || id == vocabulary.end() || id == separator) continue;
     text += (text.empty() ? "" : " ") + vocabulary.token(id);
   }
   return text;

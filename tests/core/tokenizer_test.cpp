@@ -229,6 +229,21 @@ TEST_CASE("tokenize looks words up and marks the unknown ones", "[core][tokenize
   CHECK(token_row(*sentence, make_vocabulary({"<pad>", "x"})).size() == 3);  // no begin, no end
 }
 
+TEST_CASE("a question and its text are separated where the vocabulary has a mark for it",
+          "[core][tokenizer]") {
+  const auto ids = [](const std::vector<std::string>& tokens, const std::string& text) {
+    const Result<Sentence> sentence = tokenize(text, *Vocabulary::make(tokens, "test"), {}, 100);
+    REQUIRE(sentence);
+    return token_row(*sentence, *Vocabulary::make(tokens, "test"));
+  };
+  const std::vector<std::string> with = {"<pad>", "a", "?", "<separator>", "<", "separator", ">"};
+  CHECK(ids(with, "a ? a a ? a") == std::vector<std::int32_t>{1, 2, 3, 1, 1, 2, 1});
+  CHECK(ids(with, "a a") == std::vector<std::int32_t>{1, 1});
+  CHECK(ids(with, "a ?") == std::vector<std::int32_t>{1, 2});
+  CHECK(ids(with, "a a ? <separator> a") == std::vector<std::int32_t>{1, 1, 2, 3, 1});
+  CHECK(ids({"<pad>", "a", "?"}, "a ? a") == std::vector<std::int32_t>{1, 2, 1});
+}
+
 TEST_CASE("words beyond the limit are cut and counted", "[core][tokenizer]") {
   const Vocabulary vocabulary = with_spare_rows({"a"});
   const Result<Sentence> sentence = tokenize("a b c d e", vocabulary, {}, 3);
