@@ -119,10 +119,15 @@ std::string format_digits(double x, int digits, const NumberRules& rules, Plus p
 std::vector<std::string> number_ladder(double x, NumberKind kind, const NumberRules& rules) {
   std::vector<std::string> forms = {format_number(x, kind, rules)};
   if (!std::isfinite(x) || x == 0 || kind == NumberKind::integer) return forms;
-  const std::string leading = "0" + rules.decimal_point;
-  if (kind == NumberKind::probability && forms[0].starts_with(leading)) {
-    forms.push_back(forms[0].substr(1));
-    return forms;
+  if (kind == NumberKind::probability) {
+    // of a share too small for its digits ".00" remains; exactly 0 is "0"
+    std::string digits_only = fixed(std::fabs(x), rules.probability_digits);
+    if (digits_only.starts_with("0.")) {
+      digits_only.erase(0, 1);
+      set_decimal_point(digits_only, rules);
+      forms.push_back(with_sign(x, digits_only, rules, Plus::never));
+      return forms;
+    }
   }
   // from 100 on the first form lost a digit already; a value then loses its last one
   const int digits = digits_of(kind, rules) - 1;

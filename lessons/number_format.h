@@ -43,8 +43,8 @@ std::string format_digits(double x, int digits, const NumberRules& rules = {}, P
 std::optional<double> parse_number(std::string_view text);
 
 /// The forms of a number for ever less room, longest first: all digits; one digit less; for a probability
-/// under 1
-/// ".96" in place of "one digit less" (both are equally wide, and "1.0" for 0.96 would be wrong by more).
+/// under 1 (or a difference of two) ".96" in place of "one digit less" (both are equally wide, and "1.0" for
+/// 0.96 would be wrong by more), ".00" where it is written as a power of ten otherwise.
 /// Nothing fits: draw no number.
 std::vector<std::string> number_ladder(double x, NumberKind kind, const NumberRules& rules = {});
 

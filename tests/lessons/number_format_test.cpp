@@ -103,6 +103,10 @@ TEST_CASE("a number that does not fit loses digits, then disappears", "[lessons]
   CHECK(number_ladder(2.894, NumberKind::value) == Forms{"2.89", "2.9"});
   CHECK(number_ladder(0.96, NumberKind::probability) == Forms{"0.96", ".96"});
   CHECK(number_ladder(1, NumberKind::probability) == Forms{"1.00", "1.0"});
+  CHECK(number_ladder(0.999, NumberKind::probability) == Forms{"1.00", "1.0"});
+  CHECK(number_ladder(-0.27, NumberKind::probability) == Forms{"−0.27", "−.27"});
+  CHECK(number_ladder(0.002, NumberKind::probability) == Forms{"0.00", ".00"});
+  CHECK(number_ladder(-3.1e-5, NumberKind::probability) == Forms{"−3.1e−5", ".00"});
   CHECK(number_ladder(3.1e-5, NumberKind::value) == Forms{"3.1e−5", "3e−5"});
   CHECK(number_ladder(0, NumberKind::value) == Forms{"0"});
   CHECK(number_ladder(7, NumberKind::integer) == Forms{"7"});
