@@ -191,7 +191,7 @@ class TermsWriter {
     if (!counts) return;
     const SliceSide side = side_summed_over(term);
     if (labels_are_tokens(side)) row.index_kind = LabelKind::word;
-    const bool has_label = labels_are_tokens(side) || side.axis == Axis::concat || side.is_target;
+    const bool has_label = labels_are_tokens(side) || side.axis == Axis::concat;
     row.index = has_label ? side_label(source_.session, side, term.index) : std::to_string(term.index);
   }
 

@@ -10,18 +10,22 @@ namespace {
 
 using core::Axis;
 
-std::string word_at(const core::Session& session, std::int64_t position) {
+std::string word_at(const core::Session& session, core::TextSide side, std::int64_t position) {
   const auto at = static_cast<std::size_t>(position);
-  return at < session.n_positions() ? session.token_at(at).text : std::to_string(position);
+  return at < session.n_positions(side) ? session.token_at(at, side).text : std::to_string(position);
 }
 
-std::string index_label(const core::Session& session, Axis axis, std::int64_t index) {
+/// `text` tells whose words positions and vocabulary are.
+std::string index_label(const core::Session& session, core::TextSide text, Axis axis, std::int64_t index) {
   switch (axis) {
     case Axis::query:
     case Axis::key:
-      return word_at(session, index);
-    case Axis::vocabulary:
-      return session.vocabulary().token(static_cast<std::int32_t>(index));
+      return word_at(session, text, index);
+    case Axis::vocabulary: {
+      const bool is_target = text == core::TextSide::target && session.target_vocabulary();
+      const core::Vocabulary& words = is_target ? *session.target_vocabulary() : session.vocabulary();
+      return words.token(static_cast<std::int32_t>(index));
+    }
     case Axis::position:
       return "p " + std::to_string(index);
     case Axis::head:
@@ -57,7 +61,8 @@ std::string index_label(const core::Session& session, Axis axis, std::int64_t in
 /// Both indices of a flattened pair: "o 1 v 0".
 std::string pair_label(const core::Session& session, const SliceSide& side, std::int64_t index) {
   const std::int64_t outer = index / side.joined_size, inner = index % side.joined_size;
-  return index_label(session, Axis::output, outer) + " " + index_label(session, Axis::class_label, inner);
+  return index_label(session, core::TextSide::source, Axis::output, outer) + " " +
+         index_label(session, core::TextSide::source, Axis::class_label, inner);
 }
 
 /// Whether a side counts the positions or the vocabulary of an encoder-decoder's target.
@@ -92,11 +97,6 @@ std::span<const float> of_update(const core::Trace<float>& trace, const Slice& s
       break;
   }
   return {};
-}
-
-/// "y 3" of a target's position, "v 5" of its vocabulary's token.
-std::string target_label(Axis axis, std::int64_t index) {
-  return (axis == Axis::vocabulary ? "v " : "y ") + std::to_string(index);
 }
 
 }  // namespace
@@ -213,12 +213,10 @@ double SliceNumbers::at(std::int64_t row, std::int64_t column) const {
 
 std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index) {
   if (side.axis == Axis::output && side.joined_size > 0) return pair_label(session, side, index);
-  if (side.is_target && side.axis != Axis::position) return target_label(side.axis, index);
-  return index_label(session, side.axis, index);
+  return index_label(session, side.text(), side.axis, index);
 }
 
 bool labels_are_tokens(const SliceSide& side) {
-  if (side.is_target) return false;
   return side.axis == Axis::query || side.axis == Axis::key || side.axis == Axis::vocabulary;
 }
 
@@ -240,12 +238,14 @@ std::string address_text(const core::Session& session, const CellAddress& addres
     if (axis == Axis::batch || axis == Axis::one) continue;
     if (axis == Axis::head && spec.rank() > 2) continue;
     if (!text.empty()) text += ", ";
-    const bool is_word = (axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary) &&
-                         !is_of_target(session.graph(), address.tensor, place);
+    const bool is_word = axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary;
+    const core::TextSide words = is_of_target(session.graph(), address.tensor, place)
+                                     ? core::TextSide::target
+                                     : core::TextSide::source;
     const bool is_open =
         !reached.indices[static_cast<std::size_t>(place)] && session.trace().shape(address.tensor)[place] > 1;
     text += is_open   ? ":"
-            : is_word ? index_label(session, axis, address.cell[place])
+            : is_word ? index_label(session, words, axis, address.cell[place])
                       : std::to_string(address.cell[place]);
   }
   return text.empty() ? "" : "[" + text + "]";

@@ -26,6 +26,9 @@ struct SliceSide {
   int joined_place = -1;         // the inner side of a flattened pair, or -1
   std::int64_t joined_size = 0;  // how long that is, where the labels need it
   bool is_target = false;        // positions or words of an encoder-decoder's target: not the sentence's
+
+  /// Whose words its positions, or its vocabulary, are.
+  core::TextSide text() const { return is_target ? core::TextSide::target : core::TextSide::source; }
 };
 
 struct Slice {

@@ -334,11 +334,11 @@ void StageMatrix::label_sides(const Panel& panel) {
     std::vector<AxisLabel> labels;
     if (side.place < 0 || side.axis == core::Axis::one) return labels;
     const core::Session& session = panel.state.session;
-    const bool is_position =
-        !side.is_target && (side.axis == core::Axis::query || side.axis == core::Axis::key);
+    const bool is_position = side.axis == core::Axis::query || side.axis == core::Axis::key;
     for (std::int64_t index = first; index < first + n; ++index) {
       const auto at = static_cast<std::size_t>(index);
-      const bool is_unknown = is_position && at < session.n_positions() && session.token_at(at).is_unknown;
+      const bool is_unknown = is_position && at < session.n_positions(side.text()) &&
+                              session.token_at(at, side.text()).is_unknown;
       labels.push_back({side_label(session, side, index),
                         labels_are_tokens(side) ? Source::token : Source::tensor, Concept::none,
                         is_unknown ? WordMark::unknown : WordMark::none});

@@ -219,7 +219,7 @@ core::Session translating_session() {
   return *std::move(session);
 }
 
-TEST_CASE("positions and words of a target are not called by the sentence's words", "[simulator][slice]") {
+TEST_CASE("positions and words of a target are called by its own words", "[simulator][slice]") {
   const core::Session session = translating_session();
   const auto side = [&](const char* tensor, int place) {
     return whole_side(session, *session.graph().find(tensor), place);
@@ -233,21 +233,22 @@ TEST_CASE("positions and words of a target are not called by the sentence's word
                                       {"decoder.block0.self_attention.keys", 2},
                                       {"decoder.output", 1}}) {
     INFO(tensor);
-    CHECK(side_label(session, side(tensor, place), 0) == "y 0");
-    CHECK_FALSE(labels_are_tokens(side(tensor, place)));
+    CHECK(side_label(session, side(tensor, place), 0) == session.token_at(0, core::TextSide::target).text);
+    CHECK(labels_are_tokens(side(tensor, place)));
   }
   // an id beyond the source's vocabulary
   for (const auto& [tensor, place] :
        {std::pair{"decoder.token_embedding", 0}, {"unembedding.weight", 1}, {"logits", 2}}) {
     INFO(tensor);
-    CHECK(side_label(session, side(tensor, place), 8) == "v 8");
-    CHECK_FALSE(labels_are_tokens(side(tensor, place)));
+    CHECK(side_label(session, side(tensor, place), 8) == session.target_vocabulary()->token(8));
+    CHECK(labels_are_tokens(side(tensor, place)));
   }
   const Slice cross = slice_of(session, *session.graph().find("decoder.block0.cross_attention.weights"), 1);
-  CHECK(side_label(session, cross.rows, 0) == "y 0");
+  CHECK(side_label(session, cross.rows, 0) == session.token_at(0, core::TextSide::target).text);
   CHECK(side_label(session, cross.columns, 3) == "sat");
   const core::TensorId weights = *session.graph().find("decoder.block0.cross_attention.weights");
-  CHECK(address_text(session, {weights, {0, 1, 0, 3}}) == "[0, sat]");
+  CHECK(address_text(session, {weights, {0, 1, 0, 3}}) ==
+        "[" + session.token_at(0, core::TextSide::target).text + ", sat]");
 
   const Words words = *Words::load(test::source_folder() / "assets", "en");
   for (std::uint32_t index = 0; index < session.graph().n_tensors(); ++index) {
