@@ -1,7 +1,9 @@
 // Title, captions and labels of a matrix, and the bands that join one matrix to the next.
 #include "simulator/widgets/matrix_parts.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace headscope::simulator {
 
@@ -10,6 +12,9 @@ using namespace matrix_parts;
 namespace {
 
 constexpr float kBandOutset = 4;
+
+/// Of a line's height, what its letters take: labels nearer to each other than that would touch.
+constexpr float kLineShare = 0.8F;
 
 void draw_mark(Painter& painter, const AxisLabel& label, const Rect& text, const TextStyle& style) {
   if (label.mark == WordMark::none) return;
@@ -22,18 +27,31 @@ void draw_row_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayou
   const bool before = has_row_labels(spec, LabelPlace::before);
   if (!before && !has_row_labels(spec, LabelPlace::after)) return;
   const float gap = painter.px(kLabelGap), most = painter.px(kLongestLabel);
-  float next_free = -1e9F;
-  for (int row = layout.first_row; row < layout.first_row + layout.rows; ++row) {
+  const auto label_of = [&](int row) -> const AxisLabel* {
     const auto index = static_cast<std::size_t>(row - spec.values.first_row);
-    if (index >= spec.row_labels.size()) break;
-    const AxisLabel& label = spec.row_labels[index];
+    return index < spec.row_labels.size() ? &spec.row_labels[index] : nullptr;
+  };
+  // rows lower than a line: as many labels as there is room for, lit ones before all others
+  const float line = painter.line_height(TypeStyle::number), touch = kLineShare * line;
+  const int end = layout.first_row + layout.rows;
+  const auto top_of = [&](int row) {
+    return layout.rect_of({row, layout.first_column}).centre().y - line / 2;
+  };
+  const auto hides_lit = [&](int row) {
+    for (int other = row + 1; other < end && label_of(other) && top_of(other) - top_of(row) < touch; ++other)
+      if (label_of(other)->lit != Concept::none) return true;
+    return false;
+  };
+  float next_free = -1e9F;
+  for (int row = layout.first_row; row < end && label_of(row); ++row) {
+    const AxisLabel& label = *label_of(row);
     const TextStyle style = row_label_style(spec, label, painter);
-    const float height = painter.line_height(style.type);
-    const float y = layout.rect_of({row, layout.first_column}).centre().y - height / 2;
-    // rows lower than a line: as many labels as there is room for, the lit ones always
-    const float text = height * 0.8F;
-    if (label.lit == Concept::none && y < next_free) continue;
-    next_free = y + (layout.cell.y < text ? text : 0);
+    const float y =
+        layout.rect_of({row, layout.first_column}).centre().y - painter.line_height(style.type) / 2;
+    if (layout.cell.y < touch) {
+      if (top_of(row) < next_free || (label.lit == Concept::none && hides_lit(row))) continue;
+      next_free = top_of(row) + touch;
+    }
     const Rect drawn =
         before ? painter.fit_text({layout.cells.min.x - gap - most, y}, label.text, most, style, Align::right)
                : painter.fit_text({layout.cells.max.x + gap, y}, label.text, most, style);
@@ -63,19 +81,44 @@ void draw_column_labels(Painter& painter, const MatrixSpec& spec, const MatrixLa
   const TypeStyle type = column_label_type(painter, spec, room);
   const float y = label_line_top(painter, spec, layout) +
                   (painter.line_height(TypeStyle::number) - painter.line_height(type)) / 2;
-  for (int column = layout.first_column; column < layout.first_column + layout.columns; ++column) {
-    const auto index = static_cast<std::size_t>(column - spec.values.first_column);
-    if (index >= spec.column_labels.size()) break;
-    const AxisLabel& label = spec.column_labels[index];
-    const TextStyle style = column_label_style(painter, label, type);
+  // narrow columns name only the lit one, in full, within the matrix; half a word helps nobody
+  const bool narrow = room < painter.px(18);
+  struct Span {
+    float begin = 0, end = 0;
+  };
+  const auto span_of = [&](int column, const AxisLabel& label) {
     const float middle = layout.rect_of({layout.first_row, column}).centre().x;
-    // narrow columns name only the lit one, in full; half a word helps nobody
-    const float width = painter.width_of(label.text, style);
-    const bool narrow = room < painter.px(18) && width > room;
-    if (narrow && label.lit == Concept::none) continue;
-    const Rect text = narrow
-                          ? painter.text({middle - width / 2, y}, label.text, style)
-                          : painter.fit_text({middle - room / 2, y}, label.text, room, style, Align::centre);
+    const float width = painter.width_of(label.text, column_label_style(painter, label, type));
+    if (!narrow || width <= room) return Span{middle - room / 2, middle + room / 2};
+    const float most = std::min(width, layout.cells.width());
+    const float begin = std::clamp(middle - most / 2, layout.cells.min.x, layout.cells.max.x - most);
+    return Span{begin, begin + most};
+  };
+  const auto label_of = [&](int column) -> const AxisLabel* {
+    const auto index = static_cast<std::size_t>(column - spec.values.first_column);
+    return index < spec.column_labels.size() ? &spec.column_labels[index] : nullptr;
+  };
+  const int end = layout.first_column + layout.columns;
+  std::vector<Span> lit;
+  for (int column = layout.first_column; narrow && column < end && label_of(column); ++column)
+    if (label_of(column)->lit != Concept::none) lit.push_back(span_of(column, *label_of(column)));
+  float next_free = -1e9F;
+  for (int column = layout.first_column; column < end && label_of(column); ++column) {
+    const AxisLabel& label = *label_of(column);
+    const Span span = span_of(column, label);
+    const bool is_lit = label.lit != Concept::none;
+    if (narrow) {
+      const bool hides_lit = !is_lit && std::ranges::any_of(lit, [&](const Span& other) {
+        return span.begin < other.end && other.begin < span.end;
+      });
+      const TextStyle plain = column_label_style(painter, label, type);
+      if (hides_lit || span.begin < next_free || (!is_lit && painter.width_of(label.text, plain) > room))
+        continue;
+      next_free = span.end;
+    }
+    const TextStyle style = column_label_style(painter, label, type);
+    const Rect text =
+        painter.fit_text({span.begin, y}, label.text, span.end - span.begin, style, Align::centre);
     draw_mark(painter, label, text, style);
   }
 }
