@@ -58,8 +58,10 @@ std::string index_label(const core::Session& session, core::TextSide text, Axis 
   return "";
 }
 
-/// Both indices of a flattened pair: "o 1 v 0".
+/// Both indices of a flattened pair: "o 1 v 0"; the class alone where there is one output.
 std::string pair_label(const core::Session& session, const SliceSide& side, std::int64_t index) {
+  if (side.size == side.joined_size)
+    return index_label(session, core::TextSide::source, Axis::class_label, index);
   const std::int64_t outer = index / side.joined_size, inner = index % side.joined_size;
   return index_label(session, core::TextSide::source, Axis::output, outer) + " " +
          index_label(session, core::TextSide::source, Axis::class_label, inner);

@@ -202,7 +202,7 @@ TEST_CASE("the transport walks by step, layer and training step, and says why it
   CHECK(app.state().cursor().position() < layer);
   app.click(app.text_with("by operation", "transport_link").rect.centre());
   CHECK(app.state().play_by == PlayBy::layer);
-  app.click(app.text_with("train a step", "transport_link").rect.centre());
+  app.click(app.text_with("train", "transport_link").rect.centre());
   CHECK(app.state().session.training_step() == 2);
   // an encoder's answer must be said first
   AppOnNull open(open_model("sentiment", "the film was good ."), {1600, 900});
