@@ -187,7 +187,11 @@ Slice slice_of(const core::Session& session, core::TensorId tensor, std::int64_t
   return slice_of(session.trace(), tensor, head, turn);
 }
 
-SliceNumbers::SliceNumbers(const core::Trace<float>& trace, const Slice& slice) {
+SliceNumbers::SliceNumbers(const core::Trace<float>& trace, const Slice& slice)
+    : SliceNumbers(trace, slice, slice.rows.size, slice.columns.size) {}
+
+SliceNumbers::SliceNumbers(const core::Trace<float>& trace, const Slice& slice, std::int64_t n_rows,
+                           std::int64_t n_columns) {
   const core::Workspace<float>& workspace = trace.workspace();
   if (trace.graph().spec(slice.tensor).element == core::Element::integer)
     integers_ = workspace.integers(slice.tensor);
@@ -201,10 +205,15 @@ SliceNumbers::SliceNumbers(const core::Trace<float>& trace, const Slice& slice) 
   if (slice.rows.size == 0 || slice.columns.size == 0) return;
   // a cell's place is the sum of what its row and its column add to that of the first
   const auto first = static_cast<std::size_t>(slice.shape.flat(slice.cell_at(0, 0)));
-  for (std::int64_t row = 0; row < slice.rows.size; ++row)
-    rows_.push_back(static_cast<std::size_t>(slice.shape.flat(slice.cell_at(row, 0))));
-  for (std::int64_t column = 0; column < slice.columns.size; ++column)
-    columns_.push_back(static_cast<std::size_t>(slice.shape.flat(slice.cell_at(0, column))) - first);
+  rows_.reserve(static_cast<std::size_t>(n_rows));
+  columns_.reserve(static_cast<std::size_t>(n_columns));
+  for (std::int64_t row = 0; row < n_rows; ++row)
+    rows_.push_back(
+        static_cast<std::size_t>(slice.shape.flat(slice.cell_at(row * slice.rows.size / n_rows, 0))));
+  for (std::int64_t column = 0; column < n_columns; ++column)
+    columns_.push_back(static_cast<std::size_t>(
+                           slice.shape.flat(slice.cell_at(0, column * slice.columns.size / n_columns))) -
+                       first);
 }
 
 double SliceNumbers::at(std::int64_t row, std::int64_t column) const {

@@ -66,6 +66,9 @@ class SliceNumbers {
  public:
   /// Precondition: the workspace or the update holds such numbers; `loss` itself has the gradient 1.
   SliceNumbers(const core::Trace<float>& trace, const Slice& slice);
+  /// Of so many rows and columns, evenly spread: a small picture of a large matrix. at() counts those.
+  SliceNumbers(const core::Trace<float>& trace, const Slice& slice, std::int64_t n_rows,
+               std::int64_t n_columns);
   double at(std::int64_t row, std::int64_t column) const;
 
  private:

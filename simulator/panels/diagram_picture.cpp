@@ -28,13 +28,13 @@ void draw_tensor_picture(Painter& painter, const core::Trace<float>& trace, core
                          std::int64_t head, const Rect& box, int most) {
   if (!trace.is_computed(tensor)) return draw_empty_thumbnail(painter, box);
   const Slice slice = slice_of(trace, tensor, head);
-  const SliceNumbers numbers(trace, slice);
   const auto n_of = [&](std::int64_t size, float room) {
     const std::int64_t fit = std::min<std::int64_t>(most, static_cast<std::int64_t>(room / kLeastCell));
     return std::clamp<std::int64_t>(fit, 1, std::max<std::int64_t>(1, size));
   };
   const std::int64_t rows = n_of(slice.rows.size, box.height()),
                      columns = n_of(slice.columns.size, box.width());
+  const SliceNumbers numbers(trace, slice, rows, columns);
   std::vector<float> values;
   std::vector<CellFlags> flags;
   values.reserve(static_cast<std::size_t>(rows * columns));
@@ -42,10 +42,7 @@ void draw_tensor_picture(Painter& painter, const core::Trace<float>& trace, core
   double largest = 0;
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t column = 0; column < columns; ++column) {
-      const double value =
-          slice.rows.size == 0 || slice.columns.size == 0
-              ? 0
-              : numbers.at(row * slice.rows.size / rows, column * slice.columns.size / columns);
+      const double value = slice.rows.size == 0 || slice.columns.size == 0 ? 0 : numbers.at(row, column);
       values.push_back(static_cast<float>(value));
       flags.push_back(std::isinf(value) ? kMasked : CellFlags{0});
       if (std::isfinite(value)) largest = std::max(largest, std::abs(value));

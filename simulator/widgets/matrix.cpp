@@ -158,19 +158,27 @@ class Canvas {
   void choose_form() {
     form_ = nullptr;
     if (spec_.numbers == Numbers::hidden || number_room() < painter_.px(kLeastNumberRoom)) return;
-    std::array<int, kForms.size()> n_fit = {};
+    ladders_.resize(static_cast<std::size_t>(layout_.rows) * static_cast<std::size_t>(layout_.columns));
     int n = 0;
-    for_cells([&](CellIndex at) {
-      if (!is_plain(at)) return;
-      ++n;
-      for (std::size_t form = 0; form < kForms.size(); ++form)
-        if (width_of(text_in(at, kForms[form]), {.type = kForms[form].type}) <= number_room()) ++n_fit[form];
-    });
-    for (std::size_t form = kForms.size(); form-- > 0;) {
-      const float em =
-          painter_.px(painter_.theme().size_of(kForms[form].type, painter_.fonts().sizing()).size);
-      if (n_fit[form] * 10 >= n * 9 && layout_.cell.y - layout_.gap >= em) form_ = &kForms[form];
+    for_cells([&](CellIndex at) { n += is_plain(at) ? 1 : 0; });
+    for (const NumberForm& form : kForms) {
+      const float em = painter_.px(painter_.theme().size_of(form.type, painter_.fonts().sizing()).size);
+      if (layout_.cell.y - layout_.gap < em || !nearly_all_fit(form, n)) continue;
+      form_ = &form;
+      return;
     }
+  }
+
+  /// Of `n` numbers one in ten may be too wide. Ends at the first one too many.
+  bool nearly_all_fit(const NumberForm& form, int n) const {
+    int n_wide = 0;
+    for (int row = 0; row < layout_.rows; ++row)
+      for (int column = 0; column < layout_.columns; ++column) {
+        const CellIndex at = {layout_.first_row + row, layout_.first_column + column};
+        if (!is_plain(at) || width_of(text_in(at, form), {.type = form.type}) <= number_room()) continue;
+        if (++n_wide * 10 > n) return false;
+      }
+    return true;
   }
 
   /// Whether every stressed number has room for its weight: all of a row are stressed, or none.
@@ -189,9 +197,17 @@ class Canvas {
     return painter_.width_of(text, style);
   }
 
-  std::string text_in(CellIndex at, const NumberForm& form) const {
-    const std::vector<std::string> ladder =
-        lessons::number_ladder(value(at), spec_.kind, painter_.theme().numbers);
+  /// Formatting takes longer than drawing: each number once a frame.
+  const std::vector<std::string>& ladder_of(CellIndex at) const {
+    std::vector<std::string>& ladder = ladders_[static_cast<std::size_t>(at.row - layout_.first_row) *
+                                                    static_cast<std::size_t>(layout_.columns) +
+                                                static_cast<std::size_t>(at.column - layout_.first_column)];
+    if (ladder.empty()) ladder = lessons::number_ladder(value(at), spec_.kind, painter_.theme().numbers);
+    return ladder;
+  }
+
+  const std::string& text_in(CellIndex at, const NumberForm& form) const {
+    const std::vector<std::string>& ladder = ladder_of(at);
     return ladder[std::min(form.rung, ladder.size() - 1)];
   }
 
@@ -203,9 +219,8 @@ class Canvas {
     std::string text = text_in(at, *form_);
     if (!heavy_fits_) style.weight = Weight::regular;
     if (width_of(text, style) <= number_room()) return text;
-    const std::vector<std::string> ladder =
-        lessons::number_ladder(value(at), spec_.kind, painter_.theme().numbers);
-    return width_of(ladder.back(), style) <= number_room() ? ladder.back() : std::string();
+    const std::string& shortest = ladder_of(at).back();
+    return width_of(shortest, style) <= number_room() ? shortest : std::string();
   }
 
   /// The numbers of one column: decimal points under each other, the block in the middle of the cells.
@@ -353,7 +368,8 @@ class Canvas {
   Painter& painter_;
   const MatrixSpec& spec_;
   const MatrixLayout& layout_;
-  const NumberForm* form_ = nullptr;  // of the numbers; null: none are drawn
+  const NumberForm* form_ = nullptr;                       // of the numbers; null: none are drawn
+  mutable std::vector<std::vector<std::string>> ladders_;  // of the shown cells, made when first asked for
   bool heavy_fits_ = true;
   const Palette& colours_;
   const Lines& lines_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace headscope::simulator {
 
@@ -24,7 +25,15 @@ void draw_thumbnail(Painter& painter, const Rect& box, const MatrixValues& value
     return std::round(begin + length * static_cast<float>(i) / static_cast<float>(n));
   };
   const Theme& theme = painter.theme();
-  for (int i = 0; i < rows; ++i)
+  ImDrawList& list = painter.list();
+  std::vector<float> sides(static_cast<std::size_t>(columns) + 1);
+  for (int j = 0; j <= columns; ++j)
+    sides[static_cast<std::size_t>(j)] = edge(box.min.x, box.width(), j, columns);
+  for (int i = 0; i < rows; ++i) {
+    const float top = edge(box.min.y, box.height(), i, rows),
+                bottom = edge(box.min.y, box.height(), i + 1, rows);
+    // a picture has a thousand cells, a page of heads sixty pictures: room for a row at a time
+    list.PrimReserve(columns * 6, columns * 4);
     for (int j = 0; j < columns; ++j) {
       const int row = i * values.rows / rows, column = j * values.columns / columns;
       const auto place = static_cast<std::size_t>(row) * static_cast<std::size_t>(values.columns) +
@@ -35,11 +44,10 @@ void draw_thumbnail(Painter& painter, const Rect& box, const MatrixValues& value
       if (!hidden && std::isfinite(value) && map != ColourMap::plain)
         colour = map == ColourMap::probability ? theme.probability_colour(value)
                                                : theme.signed_colour(value, scale);
-      painter.fill(
-          {{edge(box.min.x, box.width(), j, columns), edge(box.min.y, box.height(), i, rows)},
-           {edge(box.min.x, box.width(), j + 1, columns), edge(box.min.y, box.height(), i + 1, rows)}},
-          colour);
+      list.PrimRect({sides[static_cast<std::size_t>(j)], top},
+                    {sides[static_cast<std::size_t>(j) + 1], bottom}, colour);
     }
+  }
 }
 
 void draw_empty_thumbnail(Painter& painter, const Rect& box) {
