@@ -5,6 +5,7 @@
 #include "simulator/view.h"
 #include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
+#include "tests/simulator/whole_state.h"
 
 #include <algorithm>
 #include <bit>
@@ -192,29 +193,6 @@ class Monkey {
   core::Rng rng_;
 };
 
-void require_whole(const AppState& state, const Words& words) {
-  REQUIRE(state.cursor().position() <= state.session.n_steps());
-  REQUIRE(state.head() >= 0);
-  REQUIRE(state.head() < state.session.config().n_heads);
-  for (const CellAddress& address : state.trail) REQUIRE(state.has_cell(address));
-  if (state.shown) REQUIRE(state.shown->index < state.session.graph().n_tensors());
-  const core::Trace<float> trace = state.trace();
-  for (const auto& [place, value] : state.session.edits()) {
-    // behind an update the learner's number is the one before it; losses wait for an answer
-    const bool is_there = state.session.graph().producer(place.first).value_or(0) < state.session.n_steps();
-    if (is_there && !trace.is_updated(place.first))
-      REQUIRE(trace.value(place.first, place.second) == static_cast<double>(static_cast<float>(value)));
-  }
-  if (state.message) {
-    INFO(state.message->key);
-    REQUIRE(words.text.has("error." + state.message->key + ".what"));
-  }
-  if (const core::Session* before = state.comparison.before.get()) {
-    REQUIRE(&before->model() == &state.session.model());
-    REQUIRE(before->cursor().position() == std::min(state.cursor().position(), before->n_steps()));
-  }
-}
-
 /// A walk of `n` actions, its log replayed; what it did is returned.
 std::vector<Action> walk(const std::function<AppState()>& open, const std::string& name, int n,
                          std::uint64_t seed) {
@@ -231,7 +209,7 @@ std::vector<Action> walk(const std::function<AppState()>& open, const std::strin
     const std::size_t n_undo = state.undo.size();
     const Picture before = picture_of(state);
     apply_action(state, log.back());
-    require_whole(state, *words);
+    test::require_whole(state, *words);
     if (state.message) {
       REQUIRE(state.session.setup() == before.setup);
     } else if (state.undo.size() > n_undo && !is_travel) {
