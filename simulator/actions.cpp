@@ -3,6 +3,7 @@
 #include "core/formats/token_batch.h"
 #include "core/random.h"
 #include "simulator/open_model.h"
+#include "simulator/session_state.h"
 
 #include <algorithm>
 #include <memory>
@@ -108,11 +109,25 @@ class Applier {
     put_in_place(*std::move(opened));
   }
   void operator()(const OpenModel& action) {
+    if (is_session_file(action.what)) {
+      core::Result<AppState> read = load_state(action.what, state_.assets, state_.lesson_folder);
+      if (!read) return fail(read.error());
+      put_in_place(*std::move(read));
+      state_.session_file = action.what;
+      return;
+    }
     core::Result<OpenedModel> model = open_model(action.what, state_.assets);
     if (!model) return fail(model.error());
     core::Result<AppState> opened = open_state(*std::move(model), {}, state_.assets, state_.lesson_folder);
     if (!opened) return fail(opened.error());
     put_in_place(*std::move(opened));
+  }
+  void operator()(const SaveSession& action) {
+    std::filesystem::path path = action.path;
+    if (path.extension() != ".headscope") path += ".headscope";
+    if (core::Result<void> written = write_session(path, save_state(state_)); !written)
+      return fail(written.error());
+    state_.session_file = path;
   }
   void operator()(const AnswerQuestion& action) {
     if (!is_asked(action.question)) return;

@@ -20,9 +20,13 @@ struct GoToStep {
 struct OpenLesson {
   std::string name;  // as find_lesson() takes it
 };
-/// A model without a lesson in the lesson's place.
+/// Another model, or a session file, in the place of what is open.
 struct OpenModel {
-  std::string what;  // as open_model() takes it
+  std::string what;  // as open_model() takes it, or a session file's path
+};
+/// Writes a session file, NAME.headscope (the ending is added where it is missing).
+struct SaveSession {
+  std::filesystem::path path;
 };
 struct AnswerQuestion {
   std::size_t question = 0;
@@ -156,7 +160,7 @@ struct SetTextScale {
 };
 
 using Action =
-    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, OpenModel, AnswerQuestion, RevealAnswer,
+    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, OpenModel, SaveSession, AnswerQuestion, RevealAnswer,
                  ReloadLesson, NextOperation, PreviousOperation, NextLayer, PreviousLayer, MoveCursor,
                  NextTrainingStep, SetPlaying, SetPlayBy, SetSentence, SetGold, AssumeGold, SetRead,
                  DrawExample, SetCell, ClearCell, SetHead, SetAttention, SetOptimiser, RestoreSentence,

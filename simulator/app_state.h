@@ -84,7 +84,8 @@ struct AppState {
   PlayBy play_by = PlayBy::operation;
   LeftPanel left_panel = LeftPanel::lesson;
   double text_scale = 1.0;
-  std::uint64_t revision = 0;  // counts changes: views are rebuilt when it moved
+  std::optional<std::filesystem::path> session_file = {};  // that the learner wrote or opened last
+  std::uint64_t revision = 0;                              // counts changes: views are rebuilt when it moved
 
   bool has_lesson() const { return runner.lesson != nullptr; }
   /// Precondition: has_lesson().

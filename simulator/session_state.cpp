@@ -47,6 +47,11 @@ std::optional<AppState> find_lesson_of(const ReadSession& read, const std::files
 
 }  // namespace
 
+bool is_session_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return path.extension() == ".headscope" && !std::filesystem::is_directory(path, ignored);
+}
+
 SessionFile save_state(const AppState& state) {
   SessionFile file{
       .name = state.name,

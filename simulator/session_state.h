@@ -8,6 +8,9 @@
 
 namespace headscope::simulator {
 
+/// Whether a path means a session file: it is called NAME.headscope, and is no folder.
+bool is_session_file(const std::filesystem::path& path);
+
 /// What of the state is kept: everything but undo, playing and the comparison. Cheap: numbers are shared.
 SessionFile save_state(const AppState& state);
 

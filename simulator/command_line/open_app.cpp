@@ -66,12 +66,6 @@ class SaveReport {
   std::optional<core::Error> told_;
 };
 
-bool is_session_file(const std::string& what) {
-  std::error_code ignored;
-  return std::filesystem::path(what).extension() == ".headscope" &&
-         !std::filesystem::is_directory(what, ignored);
-}
-
 }  // namespace
 
 std::filesystem::path lesson_folder(const CommandContext& context) {

@@ -1,4 +1,5 @@
-// What can be opened, over everything else; closed by Esc, or by choosing.
+// What can be opened, and where what is open is kept; over everything else, closed by Esc, or by choosing.
+#include "core/printable.h"
 #include "simulator/open_model.h"
 #include "simulator/panels/sheet.h"
 
@@ -31,6 +32,24 @@ void draw_opening(Panel& panel, const Rect& box) {
           inside.actions.push_back(OpenModel{name});
           inside.window.opening = Shown::no;
         }
+        column.space(12);
+        column.heading(column.text("opening.file"));
+        if (const std::optional<std::string> path =
+                column.field("open_path", std::string(), column.text("opening.file_hint"));
+            path && !path->empty())
+          inside.actions.push_back(OpenModel{*path});
+        column.space(12);
+        column.heading(column.text("opening.save"));
+        column.say(column.text("opening.kept"));
+        const std::string now = state.session_file ? state.session_file->string() : std::string();
+        if (const std::optional<std::string> path =
+                column.field("save_path", now, column.text("opening.save_hint"));
+            path && !path->empty())
+          inside.actions.push_back(SaveSession{*path});
+        if (state.message)
+          column.note(Note::error, inside.words.text.error(*state.message));
+        else if (state.session_file)
+          column.say(column.text("opening.saved", {{"path", core::printable(now)}}), Source::token);
       });
   if (closed) panel.window.opening = Shown::no;
 }

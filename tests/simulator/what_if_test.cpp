@@ -1,6 +1,7 @@
 // The "What if?" panel, cells set by hand and differences, all through pointer and keys: each control does
 // what it says, and undo gives the same bits back.
 #include "simulator/changes.h"
+#include "tests/core/temporary_folder.h"
 #include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
 #include "tests/simulator/frame_check.h"
@@ -396,6 +397,40 @@ TEST_CASE("a trained model is opened from the bar, and draws its examples", "[si
   CHECK(app.state().session.has_gold());
   app.click(place_of(app, "mean"));
   CHECK(app.state().session.setup().heads.size() == 1);
+}
+
+TEST_CASE("a session is written from the window, and opened again there", "[simulator][what_if]") {
+  const tests::TemporaryFolder folder;
+  AppOnNull app("1", kTall);
+  app.settle();
+  app.app.apply(OpenModel{"sentiment"});
+  app.app.apply(DrawExample{});
+  app.app.apply(MoveCursor{20});
+  const core::Setup setup = app.state().session.setup();
+  app.type("o");
+  app.click(place_of(app, "NAME.headscope, then Enter"));
+  app.type((folder / "mine").string());
+  app.press(ImGuiKey_Enter);
+  REQUIRE_FALSE(app.state().message);
+  REQUIRE(std::filesystem::is_regular_file(folder / "mine.headscope"));
+  CHECK(app.state().session_file == folder / "mine.headscope");
+
+  app.app.apply(OpenModel{"copying"});
+  app.app.apply(OpenModel{(folder / "mine.headscope").string()});
+  REQUIRE_FALSE(app.state().message);
+  CHECK(app.state().name == "sentiment");
+  CHECK(app.state().session.setup() == setup);
+  CHECK(app.state().cursor().position() == 20);
+
+  // a damaged one, and a place that cannot be written, cost nothing
+  tests::write_text(folder / "broken.headscope", "nothing");
+  for (const Action& refused : std::vector<Action>{OpenModel{(folder / "broken.headscope").string()},
+                                                   SaveSession{folder / "no folder" / "x"}}) {
+    app.app.apply(refused);
+    CHECK(app.state().message);
+    CHECK(app.state().session.setup() == setup);
+    CHECK(app.state().name == "sentiment");
+  }
 }
 
 }  // namespace
