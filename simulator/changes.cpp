@@ -144,7 +144,9 @@ class Comparer {
     for (const core::TensorId scores : all) {
       const core::AttentionSwitches before = switches_in(from_, scores), now = switches_in(to_, scores);
       const std::string place = place_name(graph(), graph().spec(scores).name, words_);
-      const auto placed = [&](std::string words) { return place.empty() ? words : place + ": " + words; };
+      const auto placed = [&](const std::string& words) {
+        return place.empty() ? words : place + ": " + words;
+      };
       if (before.leaks_future != now.leaks_future) {
         core::AttentionSwitches back = now;
         back.leaks_future = before.leaks_future;

@@ -13,7 +13,6 @@
 namespace headscope::simulator {
 namespace {
 
-using core::Axis;
 using core::Combine;
 using core::Quantity;
 

@@ -37,7 +37,7 @@ class BackwardPlanner {
       g.columns = joined_side(trace_, op.output, Axis::concat, 1, 3);
       weight.rows = joined_side(trace_, op.weight, Axis::concat, 0, 2);
       weight.columns = whole_side(trace_, op.weight, 1);
-      product(std::move(g), Turn::none, std::move(weight), Turn::transposed);
+      product(g, Turn::none, weight, Turn::transposed);
     } else if (result_ == op.weight) {
       product(value(op.input, Turn::transposed), Turn::transposed, gradient(op.output), Turn::none);
     } else {
@@ -67,7 +67,7 @@ class BackwardPlanner {
     Slice g = gradient(op.output);  // of this end alone, as a row
     g.base[2] = result_ == op.start ? 0 : 1;
     g.columns = std::exchange(g.rows, {});
-    product(std::move(g), Turn::transposed, value(op.input), Turn::none);
+    product(g, Turn::transposed, value(op.input), Turn::none);
   }
 
   void operator()(const core::ScaleScores& op) {
@@ -97,7 +97,7 @@ class BackwardPlanner {
     local.rows = local.columns;
     plan_.shape = StageShape::product;
     add(row_of(op.output), StageRole::left);
-    add(std::move(local), StageRole::upper, {}, Turn::none, NumberSource::local);
+    add(local, StageRole::upper, {}, Turn::none, NumberSource::local);
     add(row_of(op.input), StageRole::result);
     add(value(op.output), StageRole::small);
     add(gradient(op.output), StageRole::small);
@@ -112,7 +112,7 @@ class BackwardPlanner {
     for (std::int64_t head = 0; head < n_heads; ++head) {
       Slice slice = slice_of(trace_, op.input, head);
       slice.quantity = Quantity::gradient;
-      add(std::move(slice), StageRole::result, head == 0 ? "→" : "|");
+      add(slice, StageRole::result, head == 0 ? "→" : "|");
     }
   }
   void operator()(const core::Add& op) { line({gradient(op.output)}, {"="}); }
@@ -175,7 +175,7 @@ class BackwardPlanner {
 
   void add(Slice slice, StageRole role, std::string sign = {}, Turn turn = Turn::none,
            NumberSource source = NumberSource::stored) {
-    plan_.items.push_back({std::move(slice), role, std::move(sign), turn, source, *plan_.operation});
+    plan_.items.push_back({slice, role, sign, turn, source, *plan_.operation});
   }
 
   /// The planned gradient: of several branches that have come, what this operation sends.
@@ -204,15 +204,15 @@ class BackwardPlanner {
 
   void product(Slice left, Turn left_turn, Slice upper, Turn upper_turn) {
     plan_.shape = StageShape::product;
-    add(std::move(left), StageRole::left, {}, left_turn);
-    add(std::move(upper), StageRole::upper, {}, upper_turn);
+    add(left, StageRole::left, {}, left_turn);
+    add(upper, StageRole::upper, {}, upper_turn);
     add_result({});
   }
 
   /// The matrices with a sign before each but the first, and before the result.
   void line(std::vector<Slice> slices, const std::vector<std::string>& signs) {
     for (std::size_t at = 0; at < slices.size(); ++at)
-      add(std::move(slices[at]), StageRole::left, at > 0 ? signs[at - 1] : "");
+      add(slices[at], StageRole::left, at > 0 ? signs[at - 1] : "");
     add_result(signs.back());
   }
 
@@ -272,7 +272,7 @@ StagePlan plan_update(const core::Trace<float>& trace, const core::Step& step, c
   const auto add = [&](Quantity quantity, StageRole role, std::string sign) {
     Slice slice = slice_of(trace, step.parameter, choice.head);
     slice.quantity = quantity;
-    plan.items.push_back({std::move(slice), role, std::move(sign)});
+    plan.items.push_back({slice, role, sign});
   };
   const bool is_updated = trace.is_updated(step.parameter);
   const core::OptimiserConfig config = trace.update() ? trace.update()->config : core::OptimiserConfig();
