@@ -400,10 +400,11 @@ void draw_stage(Panel& panel, const Rect& box) {
   for (const StageItem& item : panel.view.stage.items)
     drawn.push_back(std::make_unique<StageMatrix>(panel, item));
   share_scales(panel, drawn);
-  const auto first_small = std::ranges::stable_partition(
-      drawn, [](const auto& matrix) { return matrix->item().role != StageRole::small; });
+  // not std::ranges' own: clang 14 cannot take the subrange that it returns
+  const auto first_small = std::stable_partition(
+      drawn.begin(), drawn.end(), [](const auto& matrix) { return matrix->item().role != StageRole::small; });
   const std::span<const std::unique_ptr<StageMatrix>> all(drawn);
-  const auto n_large = static_cast<std::size_t>(first_small.begin() - drawn.begin());
+  const auto n_large = static_cast<std::size_t>(first_small - drawn.begin());
   share_pagers(all.first(n_large));
   const float small = small_height(panel, matrices.height(), all.subspan(n_large));
   if (small > 0) {
