@@ -186,7 +186,14 @@ StagePlan plan_operation(const core::Session& session, std::size_t operation, st
 
 StagePlan plan_stage(const AppState& state, const lessons::StepView& step,
                      const std::optional<CellAddress>& lit) {
-  StagePlan plan = plan_whole(state, step, {.head = step.head, .result = state.chosen, .lit = lit});
+  // a held cell's head is the one whose matrices stand there, all of them
+  std::int64_t head = step.head;
+  if (!state.trail.empty()) {
+    const CellAddress& held = state.trail.back();
+    const int place = state.session.graph().spec(held.tensor).shape.find(core::Axis::head);
+    if (place >= 0 && held.quantity != core::Quantity::value) head = held.cell[place];
+  }
+  StagePlan plan = plan_whole(state, step, {.head = head, .result = state.chosen, .lit = lit});
   if (!state.trail.empty() && !is_on(plan, state.trail.back()))
     plan = plan_followed(state, state.trail.back(), step.head);
   // of the table of positions, those that the sentence has
