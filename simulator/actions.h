@@ -160,13 +160,13 @@ struct SetTextScale {
 };
 
 using Action =
-    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, OpenModel, SaveSession, AnswerQuestion, RevealAnswer,
-                 ReloadLesson, NextOperation, PreviousOperation, NextLayer, PreviousLayer, MoveCursor,
-                 NextTrainingStep, SetPlaying, SetPlayBy, SetSentence, SetGold, AssumeGold, SetRead,
-                 DrawExample, SetCell, ClearCell, SetHead, SetAttention, SetOptimiser, RestoreSentence,
-                 RestoreCells, Reset, Undo, Redo, LockCell, FollowCell, StepBack, ReturnTo, CheckGradient,
-                 ChooseHead, OpenPlace, ShowTensor, ChooseResult, SetDifference, MarkBefore, SetLeftPanel,
-                 SetAppearance, SetLayout, SetTextScale>;
+    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, OpenModel, SaveSession, AnswerQuestion,
+                 RevealAnswer, ReloadLesson, NextOperation, PreviousOperation, NextLayer, PreviousLayer,
+                 MoveCursor, NextTrainingStep, SetPlaying, SetPlayBy, SetSentence, SetGold, AssumeGold,
+                 SetRead, DrawExample, SetCell, ClearCell, SetHead, SetAttention, SetOptimiser,
+                 RestoreSentence, RestoreCells, Reset, Undo, Redo, LockCell, FollowCell, StepBack, ReturnTo,
+                 CheckGradient, ChooseHead, OpenPlace, ShowTensor, ChooseResult, SetDifference, MarkBefore,
+                 SetLeftPanel, SetAppearance, SetLayout, SetTextScale>;
 
 /// What a frame collects.
 using Actions = std::vector<Action>;

@@ -84,8 +84,12 @@ class AppOnNull {
     settle();
   }
 
-  const AppState& state() const { return app.state(); }
-  const View& view() const { return app.view(); }
+  const AppState& state() const {
+    return app.state();
+  }
+  const View& view() const {
+    return app.view();
+  }
 
   /// The drawn string with this role, or the first with this text; fails the test where there is none.
   const TextEntry& text_with(std::string_view text, std::string_view role = {}) const {

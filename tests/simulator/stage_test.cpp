@@ -21,8 +21,8 @@ App open_model(const std::string& name, const std::string& text, double scale = 
   const std::filesystem::path assets = tests::source_folder() / "assets";
   core::Result<core::Session> session = core::Session::open(assets / "models" / name, text);
   REQUIRE(session);
-  core::Result<AppState> state = open_session(assets, tests::source_folder() / "lessons/content/en",
-                                              *std::move(session), name, nullptr);
+  core::Result<AppState> state =
+      open_session(assets, tests::source_folder() / "lessons/content/en", *std::move(session), name, nullptr);
   REQUIRE(state);
   core::Result<App> app = App::make(*std::move(state));
   REQUIRE(app);
