@@ -72,7 +72,7 @@ check_fuzzing() {
 check_walks() {
   stage "200,000 random actions under AddressSanitizer and UndefinedBehaviorSanitizer"
   build asan-ubsan "build test" simulator_tests
-  "$root/build/asan-ubsan/bin/simulator_tests" "[actions][long]" >&2 || exit 1
+  run_tests asan-ubsan --no-tests=ignore -R 'random actions' || exit 1
 }
 
 fetch_web_sources() {

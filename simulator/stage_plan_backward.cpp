@@ -175,7 +175,7 @@ class BackwardPlanner {
 
   void add(Slice slice, StageRole role, std::string sign = {}, Turn turn = Turn::none,
            NumberSource source = NumberSource::stored) {
-    plan_.items.push_back({slice, role, sign, turn, source, *plan_.operation});
+    plan_.items.push_back({slice, role, std::move(sign), turn, source, *plan_.operation});
   }
 
   /// The planned gradient: of several branches that have come, what this operation sends.
@@ -272,7 +272,7 @@ StagePlan plan_update(const core::Trace<float>& trace, const core::Step& step, c
   const auto add = [&](Quantity quantity, StageRole role, std::string sign) {
     Slice slice = slice_of(trace, step.parameter, choice.head);
     slice.quantity = quantity;
-    plan.items.push_back({slice, role, sign});
+    plan.items.push_back({slice, role, std::move(sign)});
   };
   const bool is_updated = trace.is_updated(step.parameter);
   const core::OptimiserConfig config = trace.update() ? trace.update()->config : core::OptimiserConfig();
