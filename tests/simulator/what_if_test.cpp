@@ -399,7 +399,7 @@ TEST_CASE("a trained model is opened from the bar, and draws its examples", "[si
   CHECK(app.state().session.setup().heads.size() == 1);
 }
 
-TEST_CASE("a session is written from the window, and opened again there", "[simulator][what_if]") {
+TEST_CASE("a session is written to a file and opened again", "[simulator][what_if]") {
   const tests::TemporaryFolder folder;
   AppOnNull app("1", kTall);
   app.settle();
@@ -407,10 +407,7 @@ TEST_CASE("a session is written from the window, and opened again there", "[simu
   app.app.apply(DrawExample{});
   app.app.apply(MoveCursor{20});
   const core::Setup setup = app.state().session.setup();
-  app.type("o");
-  app.click(place_of(app, "NAME.headscope, then Enter"));
-  app.type((folder / "mine").string());
-  app.press(ImGuiKey_Enter);
+  app.app.apply(SaveSession{folder / "mine"});
   REQUIRE_FALSE(app.state().message);
   REQUIRE(std::filesystem::is_regular_file(folder / "mine.headscope"));
   CHECK(app.state().session_file == folder / "mine.headscope");
