@@ -246,6 +246,9 @@ struct Session::Engine {
 
   Result<void> set(Setup next);
   Result<void> check_edit(const Sizes& sizes, TensorId tensor, const Cell& cell, double value) const;
+  template <class Op>
+  bool is_result_of(TensorId tensor) const;
+  Result<void> check_head(const HeadAddress& address) const;
   Result<void> check_switches(const Setup& next) const;
   std::span<const float> base_parameters() const {
     return setup.trained ? setup.trained->parameters : model->parameters;
@@ -274,16 +277,23 @@ Result<void> Session::Engine::check_edit(const Sizes& sizes, TensorId tensor, co
   return {};
 }
 
+template <class Op>
+bool Session::Engine::is_result_of(TensorId tensor) const {
+  if (tensor.index >= graph.n_tensors()) return false;
+  const std::optional<std::size_t> producer = graph.producer(tensor);
+  return producer && std::holds_alternative<Op>(graph.operations()[*producer]);
+}
+
+Result<void> Session::Engine::check_head(const HeadAddress& address) const {
+  const bool is_there = is_result_of<MixValues>(address.head_output) && address.head >= 0 &&
+                        address.head < model->config.n_heads;
+  if (!is_there) return Error{"session.switch", std::to_string(address.head)};
+  return {};
+}
+
 Result<void> Session::Engine::check_switches(const Setup& next) const {
-  const auto is_result_of = [&]<class Op>(TensorId tensor, const Op*) {
-    if (tensor.index >= graph.n_tensors()) return false;
-    const std::optional<std::size_t> producer = graph.producer(tensor);
-    return producer && std::holds_alternative<Op>(graph.operations()[*producer]);
-  };
   for (const auto& [address, head] : next.heads) {
-    const bool is_there = is_result_of(address.head_output, static_cast<MixValues*>(nullptr)) &&
-                          address.head >= 0 && address.head < model->config.n_heads;
-    if (!is_there) return Error{"session.switch", std::to_string(address.head)};
+    if (Result<void> valid = check_head(address); !valid) return valid.error();
     const bool has_means = head.shape.rank() == 2 && head.shape[0] > 0 &&
                            head.shape[1] == model->config.d_head &&
                            static_cast<std::int64_t>(head.means.size()) == head.shape.count() &&
@@ -292,8 +302,7 @@ Result<void> Session::Engine::check_switches(const Setup& next) const {
       return Error{"session.means", graph.spec(address.head_output).name};
   }
   for (const auto& [scores, switches] : next.attentions) {
-    if (!is_result_of(scores, static_cast<Scores*>(nullptr)))
-      return Error{"session.switch", std::to_string(scores.index)};
+    if (!is_result_of<Scores>(scores)) return Error{"session.switch", std::to_string(scores.index)};
     // as the command line's --temperature
     constexpr double kLowest = 0.01, kHighest = 100;
     if (!(switches.temperature >= kLowest && switches.temperature <= kHighest))
@@ -563,6 +572,10 @@ const Token& Session::token_at(std::size_t position, TextSide side) const {
   return side == TextSide::source ? engine_->words[position] : engine_->target_words[position];
 }
 
+std::int32_t Session::default_read() const {
+  return last_word(engine_->typed.sentence, engine_->model->vocabulary);
+}
+
 bool Session::has_gold() const {
   return engine_->has_gold;
 }
@@ -663,9 +676,8 @@ Result<void> Session::next_training_step() {
                                                     .second_moments = moments(update.second)});
   std::erase_if(next.edits,
                 [this](const auto& edit) { return graph().spec(edit.first.first).role == Role::parameter; });
-  if (Result<void> set = engine_->set(std::move(next)); !set) return set.error();
-  move_to(0);
-  return {};
+  move_to(0);  // before set(), which would run the backward pass to where the cursor stands
+  return engine_->set(std::move(next));
 }
 
 Trace<float> Session::trace() const {
@@ -687,6 +699,7 @@ GradientCheck Session::check_gradient(TensorId tensor, const Cell& cell) const {
 }
 
 Result<HeadSwitch> Session::mean_switch(const HeadAddress& head, const TokenBatch& examples) const {
+  if (Result<void> valid = engine_->check_head(head); !valid) return valid.error();
   Result<FedBatch> fed = feed(examples, config(), "examples");
   if (!fed) return fed.error();
   Workspace<float> workspace(graph(), fed->sizes);

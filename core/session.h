@@ -102,6 +102,8 @@ class Session {
   std::size_t n_positions(TextSide side = TextSide::source) const;
   const Token& token_at(std::size_t position, TextSide side = TextSide::source) const;
 
+  /// The fed position that asks where nobody chose one: of the question's last word.
+  std::int32_t default_read() const;
   /// Whether there is something to predict, so that loss, gradients and update mean anything.
   bool has_gold() const;
   /// The model's own answer to the sentence, as an assumed gold one: the likeliest class or classes, the best
@@ -137,7 +139,7 @@ class Session {
   GradientCheck check_gradient(TensorId tensor, const Cell& cell) const;
 
   /// A head that puts out what it does on average over `examples` (not empty), with the model as it is now.
-  /// Errors: those of feed().
+  /// Errors: session.switch (no such head); those of feed().
   Result<HeadSwitch> mean_switch(const HeadAddress& head, const TokenBatch& examples) const;
 
  private:

@@ -166,8 +166,9 @@ class Applier {
   }
   void operator()(const PreviousOperation&) {
     if (!state_.cursor().at_begin()) return move_cursor(state_.cursor().position() - 1);
-    // the training step before, if it was the last thing that changed anything
-    if (!state_.undo.empty() && state_.undo.back().setup.trained != state_.session.setup().trained)
+    // the training step before, if it was the last thing that changed anything; a reset leads elsewhere
+    const auto steps = [](const core::Setup& setup) { return setup.trained ? setup.trained->step : 0; };
+    if (!state_.undo.empty() && steps(state_.undo.back().setup) + 1 == steps(state_.session.setup()))
       travel(state_.undo, state_.redo);
   }
   void operator()(const NextLayer&) {
@@ -417,8 +418,8 @@ class Applier {
   void change(core::Setup next, std::uint32_t stroke = 0) {
     if (next == state_.session.setup()) return;
     Document before = document();
-    const std::uint32_t last = std::exchange(state_.stroke, stroke);
     if (!put(std::move(next))) return;
+    const std::uint32_t last = std::exchange(state_.stroke, stroke);
     state_.redo.clear();
     if (stroke == 0 || stroke != last) remember(std::move(before));
   }

@@ -70,9 +70,9 @@ struct SetGold {
 };
 /// The model's own answer is taken for right.
 struct AssumeGold {};
-/// Which position asks, of a pointer.
+/// Which position asks, of a pointer; none: the question's last word.
 struct SetRead {
-  std::int32_t position = 0;
+  std::optional<std::int32_t> position;
 };
 /// The next example of the model's task, with its gold answer.
 struct DrawExample {};

@@ -72,9 +72,8 @@ class Comparer {
           // an answer to another sentence means nothing here
           from_.text == to_.text ? Action(SetGold{from_.gold}) : Action(SetGold{}));
     if (from_.read != to_.read && from_.text == to_.text) {
-      const auto last = static_cast<std::int32_t>(state_.session.n_positions()) - 1;
-      const std::int32_t position = to_.read.value_or(last);
-      add(say("what_if.changed_read", {{"word", word_at(position)}}), SetRead{from_.read.value_or(last)});
+      const std::int32_t position = to_.read.value_or(state_.session.default_read());
+      add(say("what_if.changed_read", {{"word", word_at(position)}}), SetRead{from_.read});
     }
   }
 

@@ -128,13 +128,35 @@ core::Result<OpenedModel> untrained(const OpenedModel& model, std::uint64_t seed
                      .task = model.task};
 }
 
+core::Result<std::shared_ptr<const core::Task>> task_of(const core::TaskConfig& task,
+                                                        const core::SessionModel& model,
+                                                        const fs::path& assets) {
+  core::Result<std::unique_ptr<const core::Task>> made = core::make_task(task, assets);
+  if (!made) return made.error();
+  const core::ModelConfig& form = (*made)->form();
+  const auto tokens = [](const std::optional<core::Vocabulary>& words) {
+    return words ? words->tokens() : std::vector<std::string>();
+  };
+  const bool fits = (*made)->vocabulary().tokens() == model.vocabulary.tokens() &&
+                    tokens((*made)->target_vocabulary()) == tokens(model.target_vocabulary) &&
+                    form.objective == model.config.objective && form.n_classes == model.config.n_classes &&
+                    form.n_outputs == model.config.n_outputs;
+  if (!fits) return Error{"open.other_task", "", {{"task", task.name}}};
+  return std::shared_ptr<const core::Task>(*std::move(made));
+}
+
 core::Result<AppState> open_state(OpenedModel model, const OpenedText& text, const fs::path& assets,
                                   const fs::path& lesson_folder) {
   std::shared_ptr<const core::Task> task;
+  std::optional<Error> message;
   if (model.task) {
-    core::Result<std::unique_ptr<const core::Task>> made = core::make_task(*model.task, assets);
-    if (!made) return made.error();
-    task = *std::move(made);
+    core::Result<std::shared_ptr<const core::Task>> made = task_of(*model.task, *model.model, assets);
+    if (made)
+      task = *std::move(made);
+    else if (made.error().key == "open.other_task")
+      message = made.error();
+    else
+      return made.error();
   }
   const core::ModelConfig& config = model.model->config;
   if (text.target && config.architecture != core::Architecture::encoder_decoder)
@@ -154,6 +176,7 @@ core::Result<AppState> open_state(OpenedModel model, const OpenedText& text, con
     state->initial = state->session.setup();
     state->session.move_to(0);
   }
+  state->message = message;
   return state;
 }
 

@@ -45,13 +45,20 @@ core::Result<OpenedModel> open_model(const std::string& what, const std::filesys
 core::Result<OpenedModel> untrained(const OpenedModel& model, std::uint64_t seed,
                                     const std::filesystem::path& assets);
 
+/// The task that a model says it learned. Errors: those of make_task(); open.other_task (task): its words or
+/// classes are not the model's.
+core::Result<std::shared_ptr<const core::Task>> task_of(const core::TaskConfig& task,
+                                                        const core::SessionModel& model,
+                                                        const std::filesystem::path& assets);
+
 /// What is fed to a model that was opened.
 struct OpenedText {
   std::optional<std::string> text = {};    // none: an example of its task, else words of its vocabulary
   std::optional<std::string> target = {};  // an encoder-decoder's; none: the example's, or none at all
 };
 
-/// The window's state for it. `task` draws the examples. Errors: those of make_task(), Session::make(),
+/// The window's state for it. Its task draws the examples; one that is another model's is left out, with a
+/// message. Errors: those of make_task(), Session::make(),
 /// open_session(); open.no_target (a target for a model that has none).
 core::Result<AppState> open_state(OpenedModel model, const OpenedText& text,
                                   const std::filesystem::path& assets,

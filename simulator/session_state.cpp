@@ -1,5 +1,7 @@
 #include "simulator/session_state.h"
 
+#include "simulator/open_model.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -89,9 +91,11 @@ core::Result<AppState> load_state(const std::filesystem::path& path, const std::
   std::optional<core::Error> message;
   std::shared_ptr<const core::Task> task;
   if (file.task) {
-    core::Result<std::unique_ptr<const core::Task>> made = core::make_task(*file.task, assets);
+    core::Result<std::shared_ptr<const core::Task>> made = task_of(*file.task, *file.model, assets);
     if (made)
       task = *std::move(made);
+    else if (made.error().key == "open.other_task")
+      message = made.error();
     else
       message = core::Error{"session_file.task", path.string(), {{"task", file.task->name}}};
   }

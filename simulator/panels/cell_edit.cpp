@@ -18,18 +18,21 @@ constexpr double kPixelsPerTurn = 10;
 /// Token ids and the like: so many pixels for the next.
 constexpr double kPixelsPerInteger = 12;
 
+double scale_of(const StageMatrix& matrix) {
+  return matrix.spec.map == ColourMap::signed_values ? static_cast<double>(matrix.spec.scale) : 1;
+}
+
 /// What a pixel of a drag changes: of a scale of ±4, 0.01; with Shift a tenth of that.
-double unit_of(const StageMatrix& matrix, bool is_integer) {
+double unit_of(double scale, bool is_integer) {
   if (is_integer) return 1;
   const bool is_fine = ImGui::GetIO().KeyShift;
-  const double scale = matrix.spec.map == ColourMap::signed_values ? matrix.spec.scale : 1;
   return std::pow(10.0, std::floor(std::log10(std::max(scale, 1e-6))) - (is_fine ? 3 : 2));
 }
 
 /// The number after a drag or turns, on whole units: what is read is what is set.
-double moved_number(const StageMatrix& matrix, const core::TensorSpec& spec, double from, double pixels) {
+double moved_number(double scale, const core::TensorSpec& spec, double from, double pixels) {
   const bool is_integer = spec.element == core::Element::integer;
-  const double unit = unit_of(matrix, is_integer);
+  const double unit = unit_of(scale, is_integer);
   const double by = is_integer ? std::round(pixels / kPixelsPerInteger) : pixels;
   return std::round((from + by * unit) / unit) * unit;
 }
@@ -50,13 +53,14 @@ void drag(Panel& panel, const StageMatrix& matrix, const CellAddress& held, bool
   if (!stroke && is_over && ImGui::IsMouseClicked(0))
     stroke = CellStroke{.address = held,
                         .from = settable_value(panel.state.session, held),
+                        .scale = scale_of(matrix),
                         .from_y = y,
                         .stroke = ++panel.window.strokes};
   if (!stroke || stroke->address != held || !ImGui::IsMouseDown(0)) return;
   const float by = stroke->from_y - y;
   if (!stroke->has_moved && std::abs(by) < panel.px(kDragFrom)) return;
   stroke->has_moved = true;
-  const double value = moved_number(matrix, spec, stroke->from, static_cast<double>(by / panel.px(1)));
+  const double value = moved_number(stroke->scale, spec, stroke->from, static_cast<double>(by / panel.px(1)));
   if (value != settable_value(panel.state.session, held)) set_cell(panel, held, value, stroke->stroke);
 }
 
@@ -70,7 +74,8 @@ void turn(Panel& panel, const StageMatrix& matrix, const CellAddress& held) {
   const core::TensorSpec& spec = panel.state.session.graph().spec(held.tensor);
   const double pixels =
       turned * (spec.element == core::Element::integer ? kPixelsPerInteger : kPixelsPerTurn);
-  const double value = moved_number(matrix, spec, settable_value(panel.state.session, held), pixels);
+  const double value =
+      moved_number(scale_of(matrix), spec, settable_value(panel.state.session, held), pixels);
   set_cell(panel, held, value, wheel->stroke);
 }
 

@@ -50,9 +50,9 @@ enum class NarrowTab : std::uint8_t { left, stage, cell };
 /// A stroke over a cell: dragged up and down, or turned with the wheel. Its changes are undone together.
 struct CellStroke {
   CellAddress address;
-  double from = 0;    // the number when the stroke began
-  double turned = 0;  // how far the wheel has turned since
-  float from_y = 0;   // where the button went down
+  double from = 0;   // the number when the stroke began
+  double scale = 1;  // the matrix's colour scale then: a number that outgrows it must not change the unit
+  float from_y = 0;  // where the button went down
   std::uint32_t stroke = 0;
   bool has_moved = false;
 };

@@ -68,8 +68,7 @@ class AnswerPart {
     const core::ModelConfig& config = session_.config();
     if (config.objective != core::Objective::span || config.span_reader != core::SpanReader::pointer) return;
     column_.say(column_.text("what_if.which_asks"));
-    const auto last = static_cast<int>(session_.n_positions()) - 1;
-    const int read = session_.setup().read ? static_cast<int>(*session_.setup().read) : last;
+    const int read = session_.setup().read.value_or(session_.default_read());
     if (const auto pressed = column_.choose("read", words_of(session_), read, Source::token))
       panel_.actions.push_back(SetRead{*pressed});
   }

@@ -1,9 +1,13 @@
 // Actions: what each does to the state, and that no sequence of them breaks it.
 #include "simulator/actions.h"
 
+#include "core/graph_paths.h"
 #include "core/random.h"
+#include "simulator/changes.h"
+#include "simulator/session_state.h"
 #include "tests/core/temporary_folder.h"
 #include "tests/simulator/app_fixture.h"
+#include "tests/simulator/bundled_state.h"
 
 #include <algorithm>
 #include <cstring>
@@ -211,6 +215,111 @@ TEST_CASE("saving a lesson keeps the learner's work while its model is the same"
   CHECK(state.session.text() == state.lesson().sentence);
   CHECK(state.session.edits().empty());
   CHECK(state.undo.empty());
+}
+
+TEST_CASE("a stroke whose first change was refused is still undone", "[simulator][actions]") {
+  AppState state = test::open_bundled("look-ups");
+  const core::Setup before = state.session.setup();
+  core::OptimiserConfig wrong = before.optimiser, faster = before.optimiser;
+  wrong.rate = -1;
+  faster.rate *= 2;
+  apply_action(state, SetOptimiser{wrong, 7});
+  CHECK(state.message);
+  apply_action(state, SetOptimiser{faster, 7});
+  CHECK(state.undo.size() == 1);
+  apply_action(state, Undo{});
+  CHECK(state.session.setup() == before);
+
+  const core::TensorId scores = core::find_attentions(state.session.graph()).front().scores;
+  apply_action(state, SetAttention{scores, {.temperature = 1000}, 8});
+  CHECK(state.message);
+  apply_action(state, SetAttention{scores, {.temperature = 2}, 8});
+  apply_action(state, Undo{});
+  CHECK(state.session.setup() == before);
+}
+
+TEST_CASE("back at the beginning goes to the training step before, and takes back nothing else",
+          "[simulator][actions]") {
+  AppState state = test::open_bundled("look-ups");
+  apply_action(state, NextTrainingStep{});
+  apply_action(state, NextTrainingStep{});
+  apply_action(state, PreviousOperation{});
+  CHECK(state.session.training_step() == 2);
+  CHECK(state.cursor().position() == 0);
+  apply_action(state, Reset{});
+  REQUIRE(state.session.setup() == state.initial);
+  apply_action(state, MoveCursor{0});
+  apply_action(state, PreviousOperation{});
+  CHECK(state.session.setup() == state.initial);
+  CHECK(state.cursor().position() == 0);
+}
+
+TEST_CASE("a head that is not there is refused, whatever is asked of it", "[simulator][actions]") {
+  AppState state = test::open_bundled("look-ups");
+  const core::TensorId output = core::find_attentions(state.session.graph()).front().head_output;
+  const core::TensorId ids = *state.session.graph().find("source.ids");
+  const core::Setup before = state.session.setup();
+  for (const core::HeadMode mode : {core::HeadMode::off, core::HeadMode::mean, core::HeadMode::uniform})
+    for (const core::HeadAddress& head : {core::HeadAddress{output, 99}, core::HeadAddress{output, -1},
+                                          core::HeadAddress{ids, 0}, core::HeadAddress{{100'000}, 0}}) {
+      apply_action(state, SetHead{head, mode});
+      REQUIRE(state.message);
+      CHECK(state.message->key == "session.switch");
+      CHECK(state.session.setup() == before);
+    }
+}
+
+TEST_CASE("a task of other words or classes than the model's draws nothing", "[simulator][actions]") {
+  const std::filesystem::path root = test::source_folder();
+  for (const char* const name : test::kBundled)
+    for (const char* const other : test::kBundled) {
+      INFO(name << " with the task of " << other);
+      core::Result<OpenedModel> model = open_model(name, root / "assets");
+      REQUIRE(model);
+      model->task = core::TaskConfig{.name = other};
+      core::Result<AppState> state =
+          open_state(*std::move(model), {}, root / "assets", root / "lessons/content/en");
+      REQUIRE(state);
+      CHECK((state->task != nullptr) == (std::string(name) == other));
+      CHECK(state->message.has_value() == (std::string(name) != other));
+      if (state->message) CHECK(state->message->key == "open.other_task");
+
+      // the same of a session file
+      const tests::TemporaryFolder folder;
+      SessionFile file = save_state(*state);
+      file.task = core::TaskConfig{.name = other};
+      REQUIRE(write_session(folder / "a.headscope", file));
+      core::Result<AppState> read =
+          load_state(folder / "a.headscope", root / "assets", root / "lessons/content/en");
+      REQUIRE(read);
+      CHECK((read->task != nullptr) == (std::string(name) == other));
+      apply_action(*read, DrawExample{});
+      CHECK(read->message.has_value() == (std::string(name) != other));
+    }
+}
+
+TEST_CASE("the word that asks is the one that is fed, and taking a choice back returns to it",
+          "[simulator][actions]") {
+  AppState state = test::open_bundled("questions");
+  const core::TensorId read = *core::find_inputs(state.session.graph()).read;
+  const Words words = *Words::load(test::source_folder() / "assets", "en");
+  apply_action(state, SetSentence{state.session.text()});
+  for (int n = 0; n < 20; ++n) {
+    apply_action(state, DrawExample{});
+    const std::string text = state.session.text();
+    apply_action(state, SetSentence{text + " ."});  // as typed: nobody said who asks
+    if (state.message) FAIL(state.message->key);
+    REQUIRE_FALSE(state.session.setup().read);
+    INFO(state.session.text());
+    const std::int32_t fed = state.trace().workspace().integers(read)[0];
+    CHECK(state.session.default_read() == fed);
+    const core::Setup before = state.session.setup();
+    apply_action(state, SetRead{fed == 0 ? 1 : 0});
+    const std::vector<Change> changes = changes_between(state, before, state.session.setup(), words, {});
+    REQUIRE(changes.size() == 1);
+    apply_action(state, *changes.front().take_back);
+    CHECK(state.session.setup() == before);
+  }
 }
 
 }  // namespace
