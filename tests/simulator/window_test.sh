@@ -24,7 +24,8 @@ fail() {
 # the server picks a free display number itself; its screen is a file that can be read
 start_server() {
   rm -f "$folder/display"
-  Xvfb -displayfd 3 -screen 0 1600x900x24 -fbdir "$folder" 3>"$folder/display" >/dev/null 2>&1 &
+  # -noreset: else the server begins anew whenever its last client leaves, with the pointer in the middle
+  Xvfb -noreset -displayfd 3 -screen 0 1600x900x24 -fbdir "$folder" 3>"$folder/display" >/dev/null 2>&1 &
   server=$!
   for _ in $(seq 100); do [ -s "$folder/display" ] && break; sleep 0.1; done
   DISPLAY=:$(cat "$folder/display")
@@ -99,8 +100,9 @@ click() {
   sleep 0.5
 }
 
-xdotool mousemove 1000 30  # the pointer is part of the picture: keep it off the stage
 title_becomes "step 1 of 2"
+xdotool mousemove 1000 30  # the pointer is part of the picture: keep it off the stage
+sleep 0.5
 first=$(settled)
 [ "${first#* }" = many ] || fail "the stage is empty"
 
