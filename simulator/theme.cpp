@@ -241,7 +241,8 @@ ImU32 mix(ImU32 from, ImU32 to, double share) {
   ImU32 mixed = 0;
   for (const int shift : {IM_COL32_R_SHIFT, IM_COL32_G_SHIFT, IM_COL32_B_SHIFT, IM_COL32_A_SHIFT}) {
     const double part = channel(from, shift) + (channel(to, shift) - channel(from, shift)) * share;
-    mixed |= static_cast<ImU32>(part + 0.5) << shift;  // never negative; lround() takes ten times as long
+    // right for what is never negative, and lround() takes ten times as long
+    mixed |= static_cast<ImU32>(part + 0.5) << shift;  // NOLINT(bugprone-incorrect-roundings)
   }
   return mixed;
 }
