@@ -101,33 +101,32 @@ double sent_back(const core::Trace<float>& trace, std::size_t operation, core::T
   return std::visit(SentBack{trace, operation, tensor, cell}, trace.graph().operations()[operation]);
 }
 
-double local_derivative(const core::Trace<float>& trace, const core::Softmax& softmax, const core::Cell& cell,
-                        std::int64_t k, std::int64_t j) {
+double own_share(const core::Trace<float>& trace, const core::Softmax& softmax, const core::Cell& cell,
+                 std::int64_t k) {
   const auto at = [&](std::int64_t index) {
     core::Cell other = cell;
     other[softmax.axis] = index;
     return other;
   };
-  if (!trace.interventions()) {  // the stored weights are the softmax's own
-    const double own = trace.value(softmax.output, at(j));
-    return trace.value(softmax.output, at(k)) * ((k == j ? 1 : 0) - own);
-  }
   const std::int64_t n = trace.shape(softmax.input)[softmax.axis];
-  double largest = -kInfinity;
-  bool is_by_hand = false;
-  for (std::int64_t index = 0; index < n; ++index) {
-    largest = std::max(largest, trace.value(softmax.input, at(index)));
-    is_by_hand |= trace.set_by_hand(softmax.output, at(index)) != nullptr;
-  }
-  const auto share = [&](std::int64_t index) {
-    if (!is_by_hand) return trace.value(softmax.output, at(index));
-    double sum = 0;
-    for (std::int64_t other = 0; other < n; ++other)
-      sum += std::exp(trace.value(softmax.input, at(other)) - largest);
-    return std::exp(trace.value(softmax.input, at(index)) - largest) / sum;
+  const auto is_by_hand = [&] {
+    for (std::int64_t index = 0; index < n; ++index)
+      if (trace.set_by_hand(softmax.output, at(index)) != nullptr) return true;
+    return false;
   };
+  if (!trace.interventions() || !is_by_hand()) return trace.value(softmax.output, at(k));
+  double largest = -kInfinity, sum = 0;
+  for (std::int64_t index = 0; index < n; ++index)
+    largest = std::max(largest, trace.value(softmax.input, at(index)));
   if (largest == -kInfinity) return 0;
-  return share(k) * ((k == j ? 1 : 0) - share(j));
+  for (std::int64_t index = 0; index < n; ++index)
+    sum += std::exp(trace.value(softmax.input, at(index)) - largest);
+  return std::exp(trace.value(softmax.input, at(k)) - largest) / sum;
+}
+
+double local_derivative(const core::Trace<float>& trace, const core::Softmax& softmax, const core::Cell& cell,
+                        std::int64_t k, std::int64_t j) {
+  return own_share(trace, softmax, cell, k) * ((k == j ? 1 : 0) - own_share(trace, softmax, cell, j));
 }
 
 double target_share(const core::Trace<float>& trace, const core::CrossEntropy& op, const core::Cell& cell) {

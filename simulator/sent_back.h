@@ -15,6 +15,11 @@ namespace headscope::simulator {
 double sent_back(const core::Trace<float>& trace, std::size_t operation, core::TensorId tensor,
                  const core::Cell& cell);
 
+/// w_k as the softmax makes it from its scores, also where a person set weights of its row by hand. `cell`
+/// names the row; its index along the softmax's side does not matter.
+double own_share(const core::Trace<float>& trace, const core::Softmax& softmax, const core::Cell& cell,
+                 std::int64_t k);
+
 /// ∂w_k / ∂s_j = w_k · (δ_kj - w_j) of a softmax, from its own weights (also where a person set others by
 /// hand). `cell` names the row; its index along the softmax's side does not matter.
 double local_derivative(const core::Trace<float>& trace, const core::Softmax& softmax, const core::Cell& cell,

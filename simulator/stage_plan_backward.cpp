@@ -99,9 +99,13 @@ class BackwardPlanner {
     add(row_of(op.output), StageRole::left);
     add(local, StageRole::upper, {}, Turn::none, NumberSource::local);
     add(row_of(op.input), StageRole::result);
-    add(value(op.output), StageRole::small);
-    add(gradient(op.output), StageRole::small);
-    add(gradient(op.input), StageRole::small);
+    // the wholes are those of the row's head, whichever was chosen
+    const int head = trace_.graph().spec(op.output).shape.find(Axis::head);
+    if (head >= 0) plan_.head = row[head];
+    for (Slice whole : {value(op.output), gradient(op.output), gradient(op.input)}) {
+      if (head >= 0) whole.base[head] = row[head];
+      add(whole, StageRole::small);
+    }
   }
   void operator()(const core::ApplyDropout& op) { line({gradient(op.output), value(op.mask)}, {"×", "="}); }
   void operator()(const core::ConcatHeads& op) {

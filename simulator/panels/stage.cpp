@@ -2,6 +2,7 @@
 #include "simulator/panels/operation_strip.h"
 #include "simulator/panels/panel.h"
 #include "simulator/panels/prose.h"
+#include "simulator/panels/stage_choices.h"
 #include "simulator/panels/stage_layout.h"
 #include "simulator/rich_text.h"
 #include "simulator/tensor_facts.h"
@@ -9,6 +10,7 @@
 #include "simulator/widgets/scale_bar.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,91 +43,6 @@ std::string title_words(const Panel& panel) {
     words += (words.empty() ? "" : " · ") +
              panel.text("tensor." + text_key(graph.spec(item.slice.tensor)) + ".name");
   return words;
-}
-
-/// Of many heads the one that is shown, between a button back and one on.
-constexpr std::int64_t kMostHeadChips = 8;
-
-float draw_head_pager(Panel& panel, ImVec2 top_right, std::int64_t n_heads) {
-  Painter& painter = panel.painter();
-  const float target = chip_size(painter, "0").y, middle = top_right.y + target / 2;
-  const std::int64_t head = panel.view.stage.head;
-  float x = top_right.x - target;
-  const auto button = [&](std::string_view id, Icon icon, std::int64_t to) {
-    const bool is_there = to >= 0 && to < n_heads;
-    if (icon_button(panel.ui, id, {x + target / 2, middle}, target, icon,
-                    is_there ? Ability::enabled : Ability::disabled)
-            .clicked)
-      panel.actions.push_back(ChooseHead{to});
-  };
-  button("head_on", Icon::pager_on, head + 1);
-  const TextStyle style{.type = TypeStyle::label, .colour = painter.colour().secondary};
-  const std::string words =
-      panel.text("stage.head_of", {{"head", std::to_string(head)}, {"last", std::to_string(n_heads - 1)}});
-  const Rect text =
-      painter.text_to({x - panel.px(4), middle - painter.line_height(TypeStyle::label) / 2}, words, style);
-  x = text.min.x - panel.px(4) - target;
-  button("head_back", Icon::pager_back, head - 1);
-  return top_right.x - x;
-}
-
-/// The heads to choose from, at the right of the title. Returns the width used.
-float draw_head_choice(Panel& panel, ImVec2 top_right) {
-  const std::int64_t n_heads = panel.state.session.config().n_heads;
-  // one head of several is shown: not where all stand side by side, nor where they run down the rows
-  const bool has_heads = std::ranges::any_of(panel.view.stage.items, [&](const StageItem& item) {
-    const int head = panel.state.session.graph().spec(item.slice.tensor).shape.find(core::Axis::head);
-    const auto is_another_head = [&](const StageItem& other) {
-      return other.slice.tensor == item.slice.tensor && other.slice.base[head] != item.slice.base[head];
-    };
-    return head >= 0 && item.slice.rows.place != head && item.slice.columns.place != head &&
-           std::ranges::none_of(panel.view.stage.items, is_another_head);
-  });
-  if (n_heads < 2 || !has_heads) return 0;
-  if (n_heads > kMostHeadChips) return draw_head_pager(panel, top_right, n_heads);
-  Painter& painter = panel.painter();
-  const float gap = panel.px(panel.theme().space.xs);
-  float x = top_right.x;
-  for (std::int64_t head = n_heads - 1; head >= 0; --head) {
-    const std::string word = std::to_string(head);
-    x -= chip_size(painter, word).x;
-    const Chosen chosen = head == panel.view.stage.head ? Chosen::yes : Chosen::no;
-    if (chip(panel.ui, "head" + word, {x, top_right.y}, word, chosen, Source::number).clicked)
-      panel.actions.push_back(ChooseHead{head});
-    x -= gap;
-  }
-  const TextStyle style{.type = TypeStyle::label, .colour = painter.colour().tertiary};
-  const std::string label = panel.text("stage.head_word");
-  const float label_y = top_right.y + (chip_size(painter, "0").y - painter.line_height(TypeStyle::label)) / 2;
-  const Rect box = painter.text_to({x - gap, label_y}, label, style);
-  return top_right.x - box.min.x;
-}
-
-/// "∂Q" of a gradient to choose: its symbol, or the name where two have the same.
-std::vector<std::string> result_words(const Panel& panel) {
-  const core::Graph& graph = panel.state.session.graph();
-  std::vector<std::string> symbols;
-  for (const StageResult& result : panel.view.stage.results)
-    symbols.push_back("∂" + graph.spec(result.tensor).symbol);
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < symbols.size(); ++at) {
-    const core::TensorSpec& spec = graph.spec(panel.view.stage.results[at].tensor);
-    const bool is_alone = std::ranges::count(symbols, symbols[at]) == 1;
-    words.push_back(is_alone ? symbols[at] : "∂ " + panel.text("tensor." + text_key(spec) + ".name"));
-  }
-  return words;
-}
-
-/// The gradients to choose from, of a backward pass with several. Returns the height used.
-float draw_result_choice(Panel& panel, ImVec2 at, float width) {
-  const StagePlan& plan = panel.view.stage;
-  if (plan.results.size() < 2) return 0;
-  const std::vector<std::string> words = result_words(panel);
-  const ChipChoice choice =
-      chip_choice(panel.ui, "result", at, width, words, static_cast<int>(plan.chosen), Source::tensor);
-  if (choice.pressed)
-    panel.actions.push_back(ChooseResult{plan.results[static_cast<std::size_t>(*choice.pressed)].tensor});
-  return choice.height;
 }
 
 /// What the step does with these numbers, under the title. Returns the height used.
@@ -327,14 +244,23 @@ void draw_scales(Panel& panel, ImVec2 at, float right,
   draw_own_scales(panel, at, right, matrices);
 }
 
-float draw_no_formula(Panel& /*panel*/, ImVec2 /*at*/, float /*width*/, Ink /*ink*/) {
-  return 0;
+/// The formula alone, of an update's the last one, in one small line: where the whole has no room.
+float draw_short_formula(Panel& panel, ImVec2 at, float width, Ink ink) {
+  const std::vector<std::string> all = formulas(panel);
+  if (all.empty()) return 0;
+  core::Result<std::vector<Run>> runs = parse_formula(all.back(), Source::tensor);
+  if (!runs) return 0;
+  const RichBlock block =
+      lay_out(panel.painter(), *std::move(runs), {.type = TypeStyle::body, .width = width});
+  if (ink == Ink::drawn) draw(panel.painter(), at, block);
+  return block.height;
 }
 
 /// What a small window leaves out, so that the matrices keep some room.
 struct StageParts {
   Shown strip = Shown::yes, said = Shown::yes, formula = Shown::yes, scales = Shown::yes;
   Shown heads = Shown::yes;  // to choose among; a key does the same
+  Shown rows = Shown::yes;   // of a softmax; a click on one does the same
 };
 StageParts parts_of(const Panel& panel, const Rect& box) {
   const float unit = panel.px(1), height = box.height() / unit, width = box.width() / unit;
@@ -343,7 +269,8 @@ StageParts parts_of(const Panel& panel, const Rect& box) {
           .said = from(height >= 430),
           .formula = from(height >= 260 && width >= 300),
           .scales = from(height >= 300 && width >= 300),
-          .heads = from(width >= 400)};
+          .heads = from(width >= 400),
+          .rows = from(height >= 430 && width >= 300)};
 }
 
 /// Instead of matrices for which there is no room: why.
@@ -392,6 +319,7 @@ void draw_stage(Panel& panel, const Rect& box) {
   };
   if (parts.said == Shown::yes) line_under(draw_said);
   line_under(draw_result_choice);
+  if (parts.rows == Shown::yes) line_under(draw_row_choice);
   content.min.y += panel.px(theme.space.l) * air;
 
   Rect matrices = content;
@@ -411,13 +339,17 @@ void draw_stage(Panel& panel, const Rect& box) {
     draw_small(panel, {{matrices.min.x, matrices.max.y - small}, matrices.max}, all.subspan(n_large));
     matrices.max.y -= small + panel.px(theme.space.m);
   }
-  const DrawWords words = parts.formula == Shown::yes ? draw_formula : draw_no_formula;
+  constexpr std::array<DrawWords, 2> kWords = {draw_formula, draw_short_formula};
+  const ChoiceOfWords words = parts.formula == Shown::yes ? ChoiceOfWords(kWords) : ChoiceOfWords();
   const auto draw = panel.view.stage.shape == StageShape::product ? draw_product : draw_line;
-  if (!draw(panel, matrices, all.first(n_large), words))
-    draw_no_room(panel, matrices);
-  else if (parts.scales == Shown::yes)
-    draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)}, content.max.x,
-                all.first(n_large));
+  const bool has_room = draw(panel, matrices, all.first(n_large), words);
+  if (!has_room) draw_no_room(panel, matrices);
+  if (parts.scales == Shown::yes) {
+    const float choice = draw_detail_choice(panel, content.max);
+    if (has_room)
+      draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)}, content.max.x - choice,
+                  all.first(n_large));
+  }
   painter.pop_clip();
 }
 

@@ -155,7 +155,7 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
 }  // namespace
 
 bool draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
-                  DrawWords draw_words) {
+                  ChoiceOfWords choice) {
   Product product{.left = matrices[0].get(), .upper = matrices[1].get(), .result = matrices.back().get()};
   for (const std::unique_ptr<StageMatrix>& matrix : matrices)
     if (matrix->item().role == StageRole::addend) product.addend = matrix.get();
@@ -189,8 +189,9 @@ bool draw_product(Panel& panel, const Rect& box, std::span<const std::unique_ptr
       product.upper_origin.x - product.upper_margins.left - box.min.x - panel.px(panel.theme().space.l);
   // the corner is free above the left operand and its title
   const float free = product.left_origin.y - product.left_margins.top - box.min.y;
-  if (draw_words(panel, box.min, words_width, Ink::none) <= free)
-    draw_words(panel, box.min, words_width, Ink::drawn);
+  const auto fits = [&](DrawWords words) { return words(panel, box.min, words_width, Ink::none) <= free; };
+  if (const auto words = std::ranges::find_if(choice, fits); words != choice.end())
+    (*words)(panel, box.min, words_width, Ink::drawn);
   return true;
 }
 
@@ -293,21 +294,26 @@ LineSize choose_rows(const Panel& panel, const Rect& box, ImVec2 room,
 }  // namespace
 
 bool draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<StageMatrix>> matrices,
-               DrawWords draw_words) {
-  const float words = draw_words(panel, box.min, box.width(), Ink::none) + panel.px(panel.theme().space.l);
-  Rect room{{box.min.x, box.min.y + words}, box.max};
+               ChoiceOfWords choice) {
+  Rect room = box;
   const auto fits = [](const LineSize& size) {
     return size.cell.x >= kSmallestCell && size.cell.y >= kSmallestCell;
   };
-  LineSize size = choose_rows(panel, box, room.size(), matrices);
-  while (size.cell.y < panel.px(kLowestCell) && show_fewer_rows(panel, matrices))
+  LineSize size;
+  const auto choose = [&](float top) {
+    room.min.y = top;
     size = choose_rows(panel, box, room.size(), matrices);
-  const bool has_words = fits(size);
-  if (!has_words) {  // words give way to matrices
-    room.min.y = box.min.y;
-    size = choose_rows(panel, box, room.size(), matrices);
-  }
-  if (!fits(size)) {  // and names to cells
+    while (size.cell.y < panel.px(kLowestCell) && show_fewer_rows(panel, matrices))
+      size = choose_rows(panel, box, room.size(), matrices);
+    return fits(size);
+  };
+  const auto fits_under = [&](DrawWords words) {
+    const float height = words(panel, box.min, box.width(), Ink::none);
+    return choose(box.min.y + height + panel.px(panel.theme().space.l));
+  };
+  const auto words = std::ranges::find_if(choice, fits_under);
+  if (words == choice.end()) choose(box.min.y);  // words give way to matrices
+  if (!fits(size)) {                             // and names to cells
     for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
       MatrixSpec& spec = matrix->spec;
       spec.row_caption.clear(), spec.column_caption.clear();
@@ -316,7 +322,7 @@ bool draw_line(Panel& panel, const Rect& box, std::span<const std::unique_ptr<St
     size = choose_rows(panel, box, room.size(), matrices);
     if (!fits(size)) return false;
   }
-  if (has_words) draw_words(panel, box.min, box.width(), Ink::drawn);
+  if (words != choice.end()) (*words)(panel, box.min, box.width(), Ink::drawn);
   std::vector<Placed> placed;
   float y = room.min.y;
   for (std::size_t first = 0; first < matrices.size(); first += static_cast<std::size_t>(size.per_row)) {

@@ -1,6 +1,5 @@
 #include "simulator/panels/stage_matrix.h"
 
-#include "simulator/panels/cell_edit.h"
 #include "simulator/tensor_facts.h"
 #include "simulator/widgets/scale_bar.h"
 
@@ -10,6 +9,7 @@
 #include <set>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace headscope::simulator {
 namespace {
@@ -45,40 +45,6 @@ Concept hue_of(const core::TensorSpec& spec, const StageItem& item) {
   return item.slice.quantity == core::Quantity::gradient ? Concept::gradient : hue_of(spec);
 }
 
-/// How far numbers can be read.
-int numbers_window(core::Axis axis) {
-  switch (axis) {
-    case core::Axis::vocabulary:
-      return 8;
-    case core::Axis::query:
-    case core::Axis::key:
-    case core::Axis::position:
-      return 12;
-    default:
-      return 16;
-  }
-}
-
-constexpr std::int64_t kPatternPage = 64;
-/// A draw list of the browser has 65,535 vertices, four for a cell, and words need some.
-constexpr std::int64_t kMostCells = 11000;
-
-/// The longest side of which all matrices together stay within the cells that can be drawn.
-std::int64_t pattern_window(const StagePlan& plan) {
-  std::int64_t window = kPatternPage;
-  const auto n_cells = [&] {
-    std::int64_t n = 0;
-    for (const StageItem& item : plan.items)
-      n += std::min(item.slice.rows.size, window) * std::min(item.slice.columns.size, window);
-    return n;
-  };
-  while (window > 16 && n_cells() > kMostCells) window -= 8;
-  return window;
-}
-
-/// From here on a page of numbers is too small a part of a matrix to stand for it.
-constexpr std::int64_t kPatternFrom = 65;
-
 /// The key of a title that says which of a parameter's numbers is meant; empty: the name alone.
 std::string_view quantity_key(const StagePlan& plan, const StageItem& item) {
   if (item.source == NumberSource::local) return "stage.local";
@@ -106,26 +72,6 @@ std::string_view quantity_key(const StagePlan& plan, const StageItem& item) {
 
 }  // namespace
 
-bool has_detail(const StagePlan& plan) {
-  return std::ranges::any_of(plan.items, [](const StageItem& item) {
-    return item.slice.rows.size > numbers_window(item.slice.rows.axis) ||
-           item.slice.columns.size > numbers_window(item.slice.columns.axis);
-  });
-}
-
-Detail detail_of(const WindowState& window, const StagePlan& plan) {
-  if (window.detail) return *window.detail;
-  const bool is_large = std::ranges::any_of(plan.items, [](const StageItem& item) {
-    return std::min(item.slice.rows.size, item.slice.columns.size) >= kPatternFrom;
-  });
-  return is_large ? Detail::pattern : Detail::numbers;
-}
-
-int window_of(const StagePlan& plan, const SliceSide& side, Detail detail) {
-  const std::int64_t most = detail == Detail::numbers ? numbers_window(side.axis) : pattern_window(plan);
-  return static_cast<int>(std::min(side.size, most));
-}
-
 StageMatrix::StageMatrix(const Panel& panel, const StageItem& item)
     : item_(item), trace_(panel.state.trace()) {
   const core::TensorSpec& tensor = panel.state.session.graph().spec(item.slice.tensor);
@@ -141,7 +87,9 @@ StageMatrix::StageMatrix(const Panel& panel, const StageItem& item)
   is_there_ = is_there(trace_, panel.view.stage, item);
   compare(panel);
   write_title(panel);
-  const Detail detail = detail_of(panel.window, panel.view.stage);
+  // those under the others are to show the whole
+  const Detail detail =
+      item.role == StageRole::small ? Detail::pattern : detail_of(panel.window, panel.view.stage);
   rows_shown_ = window_of(panel.view.stage, item.slice.rows, detail);
   columns_shown_ = window_of(panel.view.stage, item.slice.columns, detail);
   turn_pages(panel);
@@ -431,62 +379,6 @@ void StageMatrix::frame_factors(const Narration& narration, Concept hue) {
   if (top != bottom) return;
   if (AxisLabel* label = row_label(static_cast<int>(top)); label && labels_are_tokens(item_.slice.rows))
     label->lit = item_.slice.rows.axis == core::Axis::key ? Concept::keys : Concept::queries;
-}
-
-namespace {
-
-/// The keyboard in a matrix: it begins at the lit cell, arrows move and light, Enter locks.
-void follow_focus(Panel& panel, const StageMatrix& matrix, const MatrixLayout& layout,
-                  const MatrixResponse& response) {
-  const Slice& slice = matrix.item().slice;
-  std::optional<CellAddress>& focus = panel.window.focus_cell;
-  const auto is_here = [&](const std::optional<CellAddress>& cell) {
-    return cell && cell->tensor == slice.tensor && cell->quantity == slice.quantity && slice.find(cell->cell);
-  };
-  if (!response.focused) {
-    if (is_here(focus)) focus.reset();
-    return;
-  }
-  if (!is_here(focus))
-    focus =
-        is_here(panel.view.lit)
-            ? *panel.view.lit
-            : CellAddress{slice.tensor, slice.cell_at(layout.first_row, layout.first_column), slice.quantity};
-  if (response.moved)
-    focus =
-        CellAddress{slice.tensor, slice.cell_at(response.moved->row, response.moved->column), slice.quantity};
-  if (response.moved || response.entered) panel.actions.push_back(LockCell{*focus});
-}
-
-}  // namespace
-
-void touch_matrix(Panel& panel, std::string_view id, const StageMatrix& matrix, const MatrixLayout& layout) {
-  const Slice& slice = matrix.item().slice;
-  const auto page_words = [&](const char* key, int first, int shown, int all) {
-    return panel.text(key, {{"first", std::to_string(first + 1)},
-                            {"last", std::to_string(first + shown)},
-                            {"n", std::to_string(all)}});
-  };
-  PagerWords words{page_words("stage.rows_page", layout.first_row, layout.rows, layout.all_rows),
-                   page_words("stage.columns_page", layout.first_column, layout.columns, layout.all_columns)};
-  // buttons without words, where those would run into the next matrix
-  if (matrix.pager_room > 0 && pager_width(panel.painter(), layout, words) > matrix.pager_room) words = {};
-  const MatrixResponse response = matrix_input(panel.ui, id, matrix.spec, layout, words);
-  const auto address = [&](CellIndex index) {
-    return CellAddress{slice.tensor, slice.cell_at(index.row, index.column), slice.quantity};
-  };
-  if (response.turned) {
-    panel.window.first_shown[slice.rows.axis] = response.turned->first_row;
-    panel.window.first_shown[slice.columns.axis] = response.turned->first_column;
-  }
-  if (!has_cells(matrix.item())) return;
-  if (response.hovered) panel.window.pointed.cell = address(*response.hovered);
-  const bool ends_drag = stroke_cell(panel, matrix, layout, response);
-  if (response.double_clicked)
-    begin_edit(panel, address(*response.double_clicked));
-  else if (response.clicked && !ends_drag)
-    panel.actions.push_back(LockCell{address(*response.clicked)});
-  follow_focus(panel, matrix, layout, response);
 }
 
 }  // namespace headscope::simulator

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -170,12 +171,18 @@ void draw_position(Panel& panel, const Rect& box) {
   painter.fit_text({box.min.x, y}, words, box.width(),
                    {.type = TypeStyle::label, .colour = painter.colour().secondary, .role = "position"});
   y += painter.line_height(TypeStyle::label) + panel.px(4);
-  const std::string space = panel.text("key.space"), arrows = panel.text("key.left_right");
-  const std::string next = panel.text("transport.next_step"), operations = panel.text("transport.operations");
-  const float first = key_cap_width(painter, space, next);
-  key_cap(painter, {box.min.x, y}, space, next);
-  if (first + panel.px(14) + key_cap_width(painter, arrows, operations) <= box.width())
-    key_cap(painter, {box.min.x + first + panel.px(14), y}, arrows, operations);
+  // a model has no lesson's steps: there the space bar is an arrow, and N is what a learner would look for
+  const auto cap = [&](std::string_view key, std::string_view does) {
+    return std::pair(panel.text(key), panel.text(does));
+  };
+  const auto arrows = cap("key.left_right", "transport.operations");
+  const bool has_lesson = panel.state.has_lesson();
+  const auto first = has_lesson ? cap("key.space", "transport.next_step") : arrows;
+  const auto second = has_lesson ? arrows : cap("key.next_training_step", "transport.training_step");
+  const float beside = key_cap_width(painter, first.first, first.second) + panel.px(14);
+  key_cap(painter, {box.min.x, y}, first.first, first.second);
+  if (beside + key_cap_width(painter, second.first, second.second) <= box.width())
+    key_cap(painter, {box.min.x + beside, y}, second.first, second.second);
 }
 
 }  // namespace

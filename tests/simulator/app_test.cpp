@@ -1,5 +1,6 @@
 // The window as a learner uses it: every step drawn, numbers read back, clicks, typing, editing, undo.
 #include "tests/simulator/app_fixture.h"
+#include "tests/simulator/bundled_state.h"
 
 #include "simulator/slice.h"
 #include "simulator/tensor_facts.h"
@@ -373,6 +374,25 @@ TEST_CASE("sixty-four words are paged, not hidden", "[simulator][app]") {
     return entry.text.find("1 to 12 of 64") != std::string::npos;
   });
   CHECK(says_rows);
+}
+
+TEST_CASE("the keys beside the position are those that do something here", "[simulator][app][transport]") {
+  const auto says = [](const AppOnNull& app, std::string_view text) {
+    return std::ranges::any_of(app.record.entries, [&](const auto& entry) { return entry.text == text; });
+  };
+  AppOnNull lesson("2");
+  lesson.settle();
+  CHECK(says(lesson, "next step"));
+  CHECK(!says(lesson, "training step"));
+
+  // a model has no lesson's steps, but training steps
+  core::Result<App> opened = App::make(test::open_bundled("look-ups"));
+  REQUIRE(opened);
+  AppOnNull model(*std::move(opened), {1600, 900});
+  model.settle();
+  CHECK(!says(model, "next step"));
+  CHECK(says(model, "operations"));
+  CHECK(says(model, "training step"));
 }
 
 }  // namespace

@@ -191,6 +191,122 @@ TEST_CASE("a gradient bears its sign, and its operands light where they stand", 
   CHECK(n_upper == n_left);
 }
 
+/// Where the first softmax over keys has sent its gradient back.
+std::size_t behind_softmax_backward(const AppOnNull& app) {
+  const core::StepList& steps = app.state().session.steps();
+  for (std::size_t place = steps.backward_begin(); place < steps.update_begin(); ++place) {
+    const core::Operation& operation = app.state().session.graph().operations()[steps[place].operation];
+    const auto* softmax = std::get_if<core::Softmax>(&operation);
+    if (softmax && app.state().session.graph().spec(softmax->output).shape.find(core::Axis::head) >= 0)
+      return place + 1;
+  }
+  REQUIRE(false);
+  return 0;
+}
+
+const StageItem& first_with(const AppOnNull& app, NumberSource source) {
+  const std::vector<StageItem>& items = app.view().stage.items;
+  const auto found = std::ranges::find(items, source, &StageItem::source);
+  REQUIRE(found != items.end());
+  return *found;
+}
+
+TEST_CASE("a softmax's backward pass shows the head of the held cell in every matrix",
+          "[simulator][stage][app]") {
+  AppOnNull app(open_model("copying", "a b c d a b c d"), {1600, 900});
+  app.app.apply(MoveCursor{behind_softmax_backward(app)});
+  app.settle();
+  const core::Operation& operation =
+      app.state().session.graph().operations()[first_with(app, NumberSource::local).operation];
+  const auto& softmax = std::get<core::Softmax>(operation);
+  const int head = app.state().session.graph().spec(softmax.output).shape.find(core::Axis::head);
+  core::Cell cell = app.state().trace().shape(softmax.output).cell(0);
+  cell[head] = 1;
+  REQUIRE(app.view().stage.head == 0);
+  app.app.apply(LockCell{{softmax.output, cell, core::Quantity::gradient}});
+  app.settle();
+  CHECK(app.view().stage.head == 1);
+  std::size_t n_small = 0;
+  for (const StageItem& item : app.view().stage.items) {
+    CHECK(item.slice.base[head] == 1);
+    n_small += item.role == StageRole::small ? 1 : 0;
+  }
+  CHECK(n_small == 3);
+}
+
+TEST_CASE(
+    "the row of a softmax's backward pass is chosen by buttons, and its local derivatives explain "
+    "themselves",
+    "[simulator][stage][app]") {
+  AppOnNull app(open_model("copying", "a b c d a b c d"), {1600, 900});
+  app.app.apply(MoveCursor{behind_softmax_backward(app)});
+  app.settle();
+  const auto row = [&] {
+    const std::vector<StageItem>& items = app.view().stage.items;
+    const int place = std::ranges::find(items, StageRole::small, &StageItem::role)->slice.rows.place;
+    return first_with(app, NumberSource::local).slice.base[place];
+  };
+  const std::int64_t last = row();
+  REQUIRE(last > 1);
+  const auto press = [&](float before, float behind) {
+    const Rect words = app.record.with_role("row_choice").at(0)->rect;
+    app.click({before > 0 ? words.min.x - before : words.max.x + behind, words.centre().y});
+  };
+  press(20, 0);
+  CHECK(row() == last - 1);
+  press(20, 0);
+  CHECK(row() == last - 2);
+  press(0, 20);
+  CHECK(row() == last - 1);
+  REQUIRE(app.view().lit);
+  CHECK(app.view().lit->quantity == core::Quantity::gradient);
+
+  // its local matrix belongs to no tensor: the pointer finds a sentence with its numbers
+  const core::Operation& operation =
+      app.state().session.graph().operations()[first_with(app, NumberSource::local).operation];
+  const auto& softmax = std::get<core::Softmax>(operation);
+  const core::Cell cell = first_with(app, NumberSource::local).slice.base;
+  std::set<std::string> tips;
+  Rect local;
+  for (const TextEntry* title : app.record.with_role("title"))
+    if (title->text.starts_with("local")) local = title->rect;
+  REQUIRE(local.width() > 0);
+  for (float x = 10; x < 400; x += 12)
+    for (float y = 40; y < 300; y += 12) {
+      app.backend.move_mouse({local.min.x + x, local.max.y + y});
+      app.frame(), app.frame();
+      for (const TextEntry* tip : app.record.with_role("tooltip")) tips.insert(tip->text);
+    }
+  std::string all;
+  for (const std::string& tip : tips) all += tip + "\n";
+  INFO(all);
+  const double derivative = local_derivative(app.state().trace(), softmax, cell, 0, 0);
+  CHECK(all.find(lessons::format_number(derivative, lessons::NumberKind::gradient, {})) != std::string::npos);
+  CHECK(all.find("a (1 − a)") != std::string::npos);
+  CHECK(all.find("−a · b") != std::string::npos);
+}
+
+TEST_CASE("a matrix too large for its numbers shows numbers or its pattern, as is chosen",
+          "[simulator][stage][app]") {
+  AppOnNull app(open_model("copying", "a b c d e f g h a b c d e f g h"), {1600, 900});
+  const core::Graph& graph = app.state().session.graph();
+  for (std::size_t place = 0; place < app.state().session.steps().backward_begin(); ++place)
+    if (std::holds_alternative<core::Scores>(
+            graph.operations()[app.state().session.steps()[place].operation]))
+      app.app.apply(MoveCursor{place + 1});
+  app.settle();
+  REQUIRE(app.view().stage.items.back().slice.rows.size > 12);
+  const auto is_paged = [&] {
+    return std::ranges::any_of(app.record.entries,
+                               [](const TextEntry& entry) { return entry.text.starts_with("rows 1 to"); });
+  };
+  CHECK(is_paged());
+  app.click(app.text_with("pattern", "chip").rect.centre());
+  CHECK_FALSE(is_paged());
+  app.click(app.text_with("numbers", "chip").rect.centre());
+  CHECK(is_paged());
+}
+
 TEST_CASE("the transport walks by step, layer and training step, and says why it cannot go on",
           "[simulator][stage][app]") {
   AppOnNull app(open_model("copying", "a b c d a b c d"), {1600, 900});
