@@ -5,6 +5,7 @@
 #include "simulator/panels/tabs.h"
 #include "simulator/shortcuts.h"
 #include "simulator/widgets/controls.h"
+#include "simulator/widgets/scroll_area.h"
 
 #include <algorithm>
 #include <utility>
@@ -128,7 +129,10 @@ void App::refresh_view() {
 /// Cells, drafts and pages of one lesson or model mean nothing in another.
 void App::forget_model() {
   const bool is_reading = lesson_ && state_.has_lesson() && lesson_->path == state_.lesson().path;
-  if (!is_reading) window_.scrolled_step = kNoStep;
+  if (!is_reading) {
+    window_.scrolled_step = kNoStep;
+    window_.narrow_tab.reset();
+  }
   lesson_ = state_.runner.lesson;
   model_ = state_.session.shared_model();
   window_.seen = {};
@@ -216,7 +220,8 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   window_.seen = std::exchange(window_.pointed, {});
 
   Actions actions;
-  Painter painter(*ImGui::GetWindowDrawList(), theme(), *fonts_, record);
+  WholeText pointed;
+  Painter painter(*ImGui::GetWindowDrawList(), theme(), *fonts_, record, &pointed);
   Ui ui{painter, window_.focus};
   Panel panel{ui, state_, view_, words_, window_, actions, frame.time};
   if (state_.layout == Layout::presentation)
@@ -228,12 +233,13 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   ImGui::End();
   if (window_.opening == Shown::yes) draw_over(panel, size, "opening", draw_opening);
   if (window_.help == Shown::yes) draw_over(panel, size, "help", draw_help);
+  if (!pointed.text.empty()) tooltip(painter, ImGui::GetIO().MousePos, pointed.text, pointed.source);
   ImGui::PopStyleVar(3);
 
   for (const Action& action : actions) apply_action(state_, action);
   if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;
   refresh_view();
-  if (fonts_->needs_rebuild()) follow_up_ = true;
+  if (fonts_->needs_rebuild() || is_scrolling()) follow_up_ = true;
   return {.within = next_frame_within(frame.time), .title = title()};
 }
 

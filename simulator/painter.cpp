@@ -101,7 +101,8 @@ void Painter::note(std::string_view text, std::string_view full, const Rect& rec
                               rect,
                               {list_->GetClipRectMin(), list_->GetClipRectMax()},
                               kept,
-                              std::string(style.role)});
+                              std::string(style.role),
+                              scrolls_});
 }
 
 Rect Painter::draw(ImVec2 at, std::string_view text, std::string_view full, const TextStyle& style) {
@@ -145,7 +146,16 @@ Rect Painter::fit_text(ImVec2 at, std::string_view text, float width, const Text
   const std::string shown = fitted(text, width, style);
   const float spare = width - width_of(shown, style);
   const float share = align == Align::left ? 0 : align == Align::centre ? spare / 2 : spare;
-  return draw({at.x + share, at.y}, shown, text, style);
+  const Rect box = draw({at.x + share, at.y}, shown, text, style);
+  if (pointed_ != nullptr && shown != text && ImGui::IsWindowHovered() &&
+      ImGui::IsMouseHoveringRect(box.min, box.max))
+    *pointed_ = {std::string(text), style.source};
+  return box;
+}
+
+Rect Painter::fit_text_in(const Rect& box, std::string_view text, float margin, const TextStyle& style) {
+  return fit_text({box.min.x + margin, box.centre().y - line_height(style.type) / 2}, text,
+                  box.width() - 2 * margin, style, Align::centre);
 }
 
 float Painter::script_width(std::string_view text, const TextStyle& style) const {

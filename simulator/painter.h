@@ -52,6 +52,7 @@ struct TextEntry {
   Rect rect, clip;
   TextStyle style;  // its role is empty: see `role`
   std::string role;
+  bool scrolls = false;  // in an area that scrolls: what its clip rectangle hides can be reached
 };
 
 struct TextRecord {
@@ -61,22 +62,37 @@ struct TextRecord {
   const TextEntry* find(std::string_view text) const;
 };
 
+/// A string that was shortened, in full.
+struct WholeText {
+  std::string text;
+  Source source = Source::catalog;
+};
+
 enum class Stroke : std::uint8_t { solid, dashed, dotted };
 enum class Sign : std::uint8_t { tick, cross, warning, chevron_up, chevron_down };
 
 class Painter {
  public:
-  Painter(ImDrawList& list, const Theme& theme, Fonts& fonts, TextRecord* record = nullptr)
-      : list_(&list), theme_(&theme), fonts_(&fonts), record_(record) {}
+  /// `pointed` is set to the string under the pointer that found no room in full: a tooltip's errand.
+  Painter(ImDrawList& list, const Theme& theme, Fonts& fonts, TextRecord* record = nullptr,
+          WholeText* pointed = nullptr)
+      : list_(&list), theme_(&theme), fonts_(&fonts), record_(record), pointed_(pointed) {}
 
   /// The same tools on another list (a child window's, the foreground for tooltips).
-  Painter on(ImDrawList& list) const { return Painter(list, *theme_, *fonts_, record_); }
+  Painter on(ImDrawList& list) const { return Painter(list, *theme_, *fonts_, record_, pointed_); }
+  /// The same for what scrolls.
+  Painter scrolling_on(ImDrawList& list) const {
+    Painter other = on(list);
+    other.scrolls_ = true;
+    return other;
+  }
 
   const Theme& theme() const { return *theme_; }
   const Palette& colour() const { return theme_->colour; }
   const Fonts& fonts() const { return *fonts_; }
   ImDrawList& list() const { return *list_; }
   TextRecord* record() const { return record_; }
+  bool scrolls() const { return scrolls_; }
   /// A length of the theme in screen pixels: × text scale (and × 1.6 for a presentation's marks through its
   /// fonts).
   float px(float length) const { return length * fonts_->text_scale(); }
@@ -97,6 +113,8 @@ class Painter {
   /// One line, shortened with … to `width`; the record keeps the full string.
   Rect fit_text(ImVec2 at, std::string_view text, float width, const TextStyle& style,
                 Align align = Align::left);
+  /// The same in the middle of a box, a margin left at its sides.
+  Rect fit_text_in(const Rect& box, std::string_view text, float margin, const TextStyle& style);
   /// What fit_text would draw.
   std::string fitted(std::string_view text, float width, const TextStyle& style) const;
   /// Sub- and superscripts: the script face on a base line moved by `drop` (positive: down).
@@ -142,6 +160,8 @@ class Painter {
   const Theme* theme_;
   Fonts* fonts_;
   TextRecord* record_;
+  WholeText* pointed_;
+  bool scrolls_ = false;
 };
 
 }  // namespace headscope::simulator

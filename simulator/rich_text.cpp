@@ -105,8 +105,7 @@ class Composer {
     const bool joins = gap > 0 && !block_.pieces.empty() && !spaces_.empty() &&
                        spaces_.front() == spaces_.back() && block_.pieces.back().run == word_.front().run &&
                        spaces_.front() == word_.front().run && !block_.pieces.back().tag &&
-                       word_.front().kind == Kind::text &&
-                       block_.runs[word_.front().run].script == Script::normal;
+                       word_.front().kind == Kind::text;
     if (joins)
       word_.front().text.insert(0, spaces_.size(), ' ');
     else

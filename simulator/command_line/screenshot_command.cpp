@@ -32,7 +32,7 @@ core::Result<std::size_t> position_of(const std::string& name, bool is_gradient,
   }
   const core::GradientPlan gradients(session.graph());
   if (!gradients.has_gradient(*tensor))
-    return core::Error{.key = "explain.no_gradient", .where = "--at", .values = {{"name", name}}};
+    return core::Error{.key = "explain.no_gradient", .where = "--at", .values = {{"tensor", name}}};
   if (!session.has_gold()) return core::Error{.key = "open.no_gold", .where = "--gradient"};
   return session.steps().backward_begin() + gradients.writers(*tensor).back() + 1;
 }

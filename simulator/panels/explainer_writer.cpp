@@ -83,9 +83,7 @@ void ExplainerWriter::trail() {
                           .source = Source::tensor};
     const float width = panel_.painter().width_of(word, style);
     if (x + width > x_ + width_ && x > x_) x = x_, y_ += line;
-    if (text_link(panel_.ui, "trail" + std::to_string(at), {x, y_},
-                  panel_.painter().fitted(word, width_, style), style)
-            .clicked)
+    if (text_link(panel_.ui, "trail" + std::to_string(at), {x, y_}, word, style, width_).clicked)
       panel_.actions.push_back(ReturnTo{at});
     x += width + panel_.px(6);
     if (at + 1 == cells.size()) break;

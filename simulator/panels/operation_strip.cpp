@@ -185,12 +185,12 @@ float draw_operation_strip(Panel& panel, const Rect& box) {
                           .value_or(Concept::none);
     const ImU32 current_colour = is_backward ? panel.theme().hue(hue) : painter.colour().primary;
     const Rect label = rect_at({centre - pitch / 2, picture.max.y + panel.px(4)}, {pitch, label_height});
-    painter.text_in(label, painter.fitted(thumbnail.word, pitch - panel.px(2), {.type = TypeStyle::small}),
-                    {.type = TypeStyle::small,
-                     .weight = is_current ? Weight::semibold : Weight::regular,
-                     .colour = is_current ? current_colour : painter.colour().secondary,
-                     .source = Source::tensor,
-                     .role = "strip"});
+    painter.fit_text_in(label, thumbnail.word, panel.px(1),
+                        {.type = TypeStyle::small,
+                         .weight = is_current ? Weight::semibold : Weight::regular,
+                         .colour = is_current ? current_colour : painter.colour().secondary,
+                         .source = Source::tensor,
+                         .role = "strip"});
     if (is_current)
       painter.fill(rect_at({centre - icon / 2, label.max.y + panel.px(1)}, {icon, panel.px(2)}),
                    panel.theme().hue(hue));

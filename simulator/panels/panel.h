@@ -92,7 +92,7 @@ struct WindowState {
   std::optional<CellStroke> drag, wheel;            // over a cell
   std::uint32_t strokes = 0;                        // the last stroke's number
   WhatIfWindow what_if;
-  NarrowTab narrow_tab = NarrowTab::left;
+  std::optional<NarrowTab> narrow_tab;     // none: the lesson, or the stage where there is none
   std::optional<CellAddress> turned_from;  // a held cell whose explanation was turned away from
   std::map<lessons::ItemId, Draft> drafts;
   std::set<lessons::ItemId> hints;          // experiments whose hint was asked for

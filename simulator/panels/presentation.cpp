@@ -1,4 +1,5 @@
 // Presentation: the stage alone in a room's sizes, one formula, its numbers, a line of progress.
+#include "simulator/panels/message.h"
 #include "simulator/panels/panel.h"
 #include "simulator/panels/prose.h"
 #include "simulator/widgets/controls.h"
@@ -6,12 +7,11 @@
 namespace headscope::simulator {
 
 void draw_presentation(Panel& panel, const Rect& box) {
-  draw_stage(panel, {box.min, {box.max.x, box.max.y - panel.px(24)}});
   Painter& painter = panel.painter();
   const bool has_lesson = panel.state.has_lesson();
-  if (panel.state.message)
-    note_line(painter, {box.min.x + panel.px(48), box.max.y - panel.px(64)}, box.width() - panel.px(96),
-              Note::error, panel.words.text.error(*panel.state.message));
+  Rect stage{box.min, {box.max.x, box.max.y - panel.px(24)}};
+  draw_message(panel, stage, Edge::bottom, panel.px(48), painter.colour().stage);
+  draw_stage(panel, stage);
   painter.fill({{box.min.x, box.max.y - panel.px(24)}, box.max}, painter.colour().stage);
   progress_line(painter, {box.min.x + panel.px(48), box.max.y - panel.px(16)}, box.width() - panel.px(96),
                 static_cast<int>(has_lesson ? panel.view.step.step + 1 : panel.state.cursor().position()),

@@ -8,6 +8,7 @@
 #include "simulator/tensor_facts.h"
 #include "simulator/widgets/controls.h"
 #include "simulator/widgets/scale_bar.h"
+#include "simulator/widgets/scroll_area.h"
 
 #include <algorithm>
 #include <array>
@@ -187,17 +188,20 @@ float scale_height(const Panel& panel) {
 }
 
 /// The scales of gradients and moments whose titles have no room for them.
-void draw_own_scales(Panel& panel, ImVec2 at, float right,
-                     std::span<const std::unique_ptr<StageMatrix>> matrices) {
+std::string own_scale_words(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices) {
   std::string words;
-  const TextStyle style{
-      .type = TypeStyle::small, .colour = panel.painter().colour().tertiary, .role = "own_scale"};
   for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
     if (matrix->note == Shown::yes || matrix->spec.title.note.empty()) continue;
     const std::string one = panel.text(
         "stage.own_scale", {{"name", matrix->spec.title.text}, {"scale", matrix->spec.title.note}});
     words += (words.empty() ? "" : "  ·  ") + one;
   }
+  return words;
+}
+
+void draw_own_scales(Panel& panel, ImVec2 at, float right, const std::string& words) {
+  const TextStyle style{
+      .type = TypeStyle::small, .colour = panel.painter().colour().tertiary, .role = "own_scale"};
   if (words.empty() || right - at.x < panel.px(80)) return;
   const RichBlock block = lay_out(panel.painter(), {Run{.text = words, .source = Source::catalog}},
                                   {.type = TypeStyle::small,
@@ -215,16 +219,22 @@ void draw_own_scales(Panel& panel, ImVec2 at, float right,
 void draw_scales(Panel& panel, ImVec2 at, float right,
                  std::span<const std::unique_ptr<StageMatrix>> matrices) {
   bool has_shares = false;
-  int n_signed = 0;
+  int n_signed = 0, n_own = 0;
   double scale = 1;
   for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
     has_shares |= matrix->spec.map == ColourMap::probability;
-    if (matrix->spec.map != ColourMap::signed_values || !matrix->spec.title.note.empty()) continue;
+    if (matrix->spec.map != ColourMap::signed_values) continue;
+    if (!matrix->spec.title.note.empty()) {
+      ++n_own;
+      continue;
+    }
     ++n_signed;
     scale = matrix->spec.scale;
   }
   const bool has_signed = n_signed > 0;
-  const float width = std::min(panel.px(180), (right - at.x) / (has_signed && has_shares ? 2.6f : 1.3f));
+  const bool has_own = n_own > 0 && !has_signed;  // what the colours mean, where no numbers are for all
+  const bool has_two = (has_signed || has_own) && has_shares;
+  const float width = std::min(panel.px(180), (right - at.x) / (has_two ? 2.6f : 1.3f));
   // a note stands beside its bar where there is room for it
   const auto noted = [&](const std::string& words) {
     const float note = panel.painter().width_of(words, {.type = TypeStyle::small}) + panel.px(60);
@@ -236,12 +246,20 @@ void draw_scales(Panel& panel, ImVec2 at, float right,
                                     has_shares ? std::string() : noted(note));
     at.x = box.max.x + panel.px(panel.theme().space.xl);
   }
+  const std::string own = own_scale_words(panel, matrices);
+  if (has_own) {
+    const bool is_alone = own.empty() && !has_shares;
+    at.x = draw_sign_bar(panel.painter(), at, is_alone ? width : std::min(width, panel.px(90)),
+                         is_alone ? noted(panel.text("stage.own_scales")) : std::string())
+               .max.x +
+           panel.px(panel.theme().space.xl);
+  }
   if (has_shares)
     at.x = draw_scale_bar(panel.painter(), at, width, ColourMap::probability, 1,
                           noted(panel.text("stage.scale_of_shares")))
                .max.x +
            panel.px(panel.theme().space.xl);
-  draw_own_scales(panel, at, right, matrices);
+  draw_own_scales(panel, at, right, own);
 }
 
 /// The formula alone, of an update's the last one, in one small line: where the whole has no room.
@@ -273,12 +291,15 @@ StageParts parts_of(const Panel& panel, const Rect& box) {
           .rows = from(height >= 430 && width >= 300)};
 }
 
-/// Instead of matrices for which there is no room: why.
+/// Instead of matrices for which there is no room: why. What is longer than the box scrolls.
 void draw_no_room(Panel& panel, const Rect& box) {
+  if (box.width() < 1 || box.height() < 1) return;
+  ScrollArea scroll(panel.ui, "no_room", box);
   const RichBlock block =
-      lay_out(panel.painter(), {Run{.text = panel.text("stage.no_room"), .source = Source::catalog}},
+      lay_out(scroll.painter(), {Run{.text = panel.text("stage.no_room"), .source = Source::catalog}},
               {.type = TypeStyle::label, .width = box.width(), .colour = panel.painter().colour().secondary});
-  draw(panel.painter(), box.min, block);
+  draw(scroll.painter(), scroll.origin(), block);
+  scroll.set_content_height(block.height);
 }
 
 }  // namespace
@@ -295,6 +316,11 @@ void draw_stage(Panel& panel, const Rect& box) {
                {box.max.x - gutter, box.max.y - panel.px(20) * air}};
   if (panel.state.level != StageLevel::matrix) {
     draw_diagram(panel, content);
+    painter.pop_clip();
+    return;
+  }
+  if (box.height() < panel.px(is_presenting ? 200 : 110)) {  // not even for a title and a row of choices
+    draw_no_room(panel, content);
     painter.pop_clip();
     return;
   }

@@ -1,5 +1,6 @@
 #include "simulator/panels/tabs.h"
 
+#include "simulator/panels/message.h"
 #include "simulator/widgets/controls.h"
 
 #include <algorithm>
@@ -47,16 +48,8 @@ std::optional<Tab> draw_tabs(Panel& panel, Rect& box, const std::vector<Tab>& ta
   return tabs[static_cast<std::size_t>(*pressed)];
 }
 
-/// What went wrong, where no explanation is in sight to say it.
-void draw_message(Panel& panel, Rect& box) {
-  if (!panel.state.message) return;
-  Painter& painter = panel.painter();
-  const float margin = panel.px(24);
-  painter.fill({box.min, {box.max.x, box.min.y + panel.px(8)}}, painter.colour().chrome);
-  const float height =
-      note_line(painter, {box.min.x + margin, box.min.y + panel.px(4)}, box.width() - 2 * margin, Note::error,
-                panel.words.text.error(*panel.state.message), Source::catalog, Tone::quiet);
-  box.min.y += height + panel.px(8);
+void draw_message_above(Panel& panel, Rect& box) {
+  draw_message(panel, box, Edge::top, panel.px(24), panel.painter().colour().chrome);
 }
 
 void turn_to(Panel& panel, Tab tab) {
@@ -107,7 +100,7 @@ void draw_column(Panel& panel, const Rect& box) {
     }
   panel.window.what_if.shows_message = !shows_lesson(panel);
   if (shows_cell) return draw_explainer(panel, rest);
-  if (shows_lesson(panel)) draw_message(panel, rest);
+  if (shows_lesson(panel)) draw_message_above(panel, rest);
   draw_left_alone(panel, rest);
 }
 
@@ -116,14 +109,16 @@ void draw_single(Panel& panel, const Rect& box) {
   std::vector<Tab> tabs = left_tabs(panel);
   tabs.push_back(Tab::stage);
   tabs.push_back(Tab::cell);
-  const Tab chosen = panel.window.narrow_tab == NarrowTab::stage  ? Tab::stage
-                     : panel.window.narrow_tab == NarrowTab::cell ? Tab::cell
-                     : shows_lesson(panel)                        ? Tab::lesson
-                                                                  : Tab::what_if;
+  const NarrowTab shown =
+      panel.window.narrow_tab.value_or(panel.state.has_lesson() ? NarrowTab::left : NarrowTab::stage);
+  const Tab chosen = shown == NarrowTab::stage  ? Tab::stage
+                     : shown == NarrowTab::cell ? Tab::cell
+                     : shows_lesson(panel)      ? Tab::lesson
+                                                : Tab::what_if;
   if (const auto pressed = draw_tabs(panel, rest, tabs, chosen)) turn_to(panel, *pressed);
   panel.window.what_if.shows_message = true;
   if (chosen == Tab::cell) return draw_explainer(panel, rest);
-  if (chosen != Tab::what_if) draw_message(panel, rest);
+  if (chosen != Tab::what_if) draw_message_above(panel, rest);
   if (chosen == Tab::stage) return draw_stage(panel, rest);
   draw_left_alone(panel, rest);
 }

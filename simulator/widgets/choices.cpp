@@ -11,7 +11,7 @@ namespace headscope::simulator {
 namespace {
 
 constexpr float kChipHeight = 32, kChipPadding = 11, kChipGap = 8;
-constexpr float kTabGap = 22;
+constexpr float kTabGap = 22, kLeastTabGap = 8;
 constexpr float kMarkSize = 16, kMarkIndent = 26;
 
 TextStyle chip_style(const Palette& colours, Chosen chosen, Source source) {
@@ -36,23 +36,39 @@ void draw_mark(Painter& painter, ImVec2 centre, MarkShape shape, Chosen chosen, 
     painter.sign(centre, Sign::tick, colours.on_accent, half * 1.3F);
 }
 
+/// How long a word may be so that all of them stay within `room`: the longest are cut alike.
+float longest_of(const Painter& painter, std::span<const std::string> words, const TextStyle& style,
+                 float room) {
+  std::vector<float> widths;
+  for (const std::string& word : words) widths.push_back(painter.width_of(word, style));
+  std::ranges::sort(widths);
+  float left = std::max(0.0F, room);
+  for (std::size_t at = 0; at < widths.size(); ++at) {
+    const float share = left / static_cast<float>(widths.size() - at);
+    if (widths[at] > share) return share;
+    left -= widths[at];
+  }
+  return widths.empty() ? 0 : widths.back();
+}
+
 }  // namespace
 
-ImVec2 chip_size(const Painter& painter, std::string_view word) {
+ImVec2 chip_size(const Painter& painter, std::string_view word, float most_width) {
   const float text = painter.width_of(word, {.type = TypeStyle::number, .weight = Weight::medium});
-  return {std::round(text) + 2 * painter.px(kChipPadding), painter.px(kChipHeight)};
+  const float wanted = std::round(text) + 2 * painter.px(kChipPadding);
+  return {most_width > 0 ? std::min(wanted, most_width) : wanted, painter.px(kChipHeight)};
 }
 
 Touch chip(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, Chosen chosen, Source source,
-           Ability ability) {
+           Ability ability, float most_width) {
   Painter& painter = ui.painter;
   const Palette& colours = painter.colour();
-  const Rect box = rect_at(at, chip_size(painter, word));
+  const Rect box = rect_at(at, chip_size(painter, word, most_width));
   const Touch touched =
       touch(ui, id, box, ability == Ability::enabled ? Reach::pointer_and_tab : Reach::none);
   const ImU32 fill = chosen == Chosen::yes ? colours.accent : touched.hovered ? colours.hair : colours.inset;
   painter.fill(box, fill, painter.px(painter.theme().radius.chip));
-  painter.text_in(box, word, chip_style(colours, chosen, source));
+  painter.fit_text_in(box, word, painter.px(kChipPadding), chip_style(colours, chosen, source));
   draw_focus_ring(ui, box, touched, painter.theme().radius.chip);
   return touched;
 }
@@ -75,14 +91,11 @@ ChipChoice chip_choice(Ui& ui, std::string_view id, ImVec2 at, float width,
   std::optional<std::size_t> focused;
   ImVec2 place = at;
   const float gap = painter.px(kChipGap), height = painter.px(kChipHeight);
-  const float longest = width - 2 * painter.px(kChipPadding);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string word =
-        painter.fitted(words[i], longest, {.type = TypeStyle::number, .weight = Weight::medium});
-    const ImVec2 size = chip_size(painter, word);
+    const ImVec2 size = chip_size(painter, words[i], width);
     if (place.x > at.x && place.x + size.x > at.x + width) place = {at.x, place.y + height + gap};
     const Touch touched =
-        chip(ui, std::string(id) + std::to_string(i), place, word, chosen[i], source, ability);
+        chip(ui, std::string(id) + std::to_string(i), place, words[i], chosen[i], source, ability, width);
     if (touched.clicked) result.pressed = static_cast<int>(i);
     if (ui.focus.takes_keys(touched.id)) focused = i;
     ids.push_back(touched.id);
@@ -114,12 +127,16 @@ std::optional<int> tab_bar(Ui& ui, std::string_view id, const Rect& box, std::sp
   };
   for (std::size_t i = 0; i < words.size(); ++i)
     wanted += painter.width_of(words[i], style(chosen)) + painter.px(kTabGap);
-  const float shrink = wanted > box.width() + painter.px(kTabGap) ? box.width() / wanted : 1;
+  // narrow: first the gaps give way, then the words, the longest first
+  const auto n = static_cast<float>(words.size());
+  const float words_only = wanted - n * painter.px(kTabGap);
+  const float gap = std::clamp((box.width() - words_only) / std::max(1.0F, n - 1), painter.px(kLeastTabGap),
+                               painter.px(kTabGap));
+  const float most = longest_of(painter, words, style(chosen), box.width() - gap * (n - 1));
   float x = box.min.x;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const int at = static_cast<int>(i);
-    const float room = shrink < 1 ? box.width() / static_cast<float>(words.size()) - painter.px(6)
-                                  : painter.width_of(words[i], style(chosen));
+    const float room = std::min(most, painter.width_of(words[i], style(chosen)));
     const Rect tab{{x, box.min.y}, {x + room, box.max.y}};
     const Touch touched = touch(ui, std::string(id) + std::to_string(i), tab);
     if (touched.clicked && at != chosen) pressed = at;
@@ -129,7 +146,7 @@ std::optional<int> tab_bar(Ui& ui, std::string_view id, const Rect& box, std::sp
                     {x + room, box.centre().y + line / 2 + painter.px(2) + mark}},
                    at == chosen ? colours.primary : colours.control);
     draw_focus_ring(ui, tab, touched, 4);
-    x += room + (shrink < 1 ? painter.px(6) : painter.px(kTabGap));
+    x += room + gap;
   }
   return pressed;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headscope::simulator {
 
@@ -168,11 +169,14 @@ Rect progress_line(Painter& painter, ImVec2 at, float width, int done, int all) 
   return rect_at(at, {width, height});
 }
 
-Touch text_link(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, const TextStyle& style) {
+Touch text_link(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, const TextStyle& style,
+                float most_width) {
   Painter& painter = ui.painter;
-  const Rect box = rect_at(at, {painter.width_of(word, style), painter.line_height(style.type)});
+  const float wanted = painter.width_of(word, style);
+  const float width = most_width > 0 ? std::min(wanted, most_width) : wanted;
+  const Rect box = rect_at(at, {width, painter.line_height(style.type)});
   const Touch touched = touch(ui, id, box);
-  painter.text(at, word, style);
+  painter.fit_text(at, word, width, style);
   if (touched.hovered) {
     const float y = at.y + painter.base_line(style.type) + std::round(painter.px(3));
     painter.fill({{box.min.x, y}, {box.max.x, y + painter.stroke(1)}},
@@ -185,11 +189,13 @@ Touch text_link(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, c
 void tooltip(Painter& painter, ImVec2 pointer, std::string_view text, Source source) {
   const Palette& colours = painter.colour();
   Painter above = painter.on(*ImGui::GetForegroundDrawList());
-  RichStyle style{.type = TypeStyle::label, .width = above.px(280), .role = "tooltip"};
-  const RichBlock block = lay_out(above, {{.text = std::string(text), .source = source}}, style);
-  const float padding = above.px(10);
-  const ImVec2 size = {block.width + 2 * padding, block.height + 2 * above.px(6)};
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float padding = above.px(10);
+  RichStyle style{.type = TypeStyle::label,
+                  .width = std::max(1.0F, std::min(above.px(280), screen.x - 2 * padding)),
+                  .role = "tooltip"};
+  const RichBlock block = lay_out(above, {{.text = std::string(text), .source = source}}, style);
+  const ImVec2 size = {block.width + 2 * padding, block.height + 2 * above.px(6)};
   const float x = std::clamp(pointer.x + above.px(12), 0.0F, std::max(0.0F, screen.x - size.x));
   float y = pointer.y + above.px(18);
   if (y + size.y > screen.y) y = std::max(0.0F, pointer.y - size.y - above.px(8));
@@ -197,6 +203,26 @@ void tooltip(Painter& painter, ImVec2 pointer, std::string_view text, Source sou
   above.fill(box, colours.popup, above.px(above.theme().radius.popup));
   above.frame(box, colours.hair, above.stroke(above.theme().line.hair), above.px(above.theme().radius.popup));
   draw(above, {box.min.x + padding, box.min.y + above.px(6)}, block);
+}
+
+namespace {
+
+/// From the note's left to its text.
+float note_indent(const Painter& painter, Tone tone) {
+  return painter.px(tone == Tone::loud ? 22 : 20);
+}
+
+RichBlock lay_out_note(const Painter& painter, float width, Run run, Tone tone) {
+  if (tone == Tone::loud) run.weight = Weight::semibold;
+  const TypeStyle type = tone == Tone::loud ? TypeStyle::body : TypeStyle::label;
+  return lay_out(painter, {std::move(run)},
+                 {.type = type, .width = width - note_indent(painter, tone), .role = "note"});
+}
+
+}  // namespace
+
+float note_height(const Painter& painter, float width, std::string_view sentence, Tone tone) {
+  return lay_out_note(painter, width, {.text = std::string(sentence)}, tone).height;
 }
 
 float note_line(Painter& painter, ImVec2 at, float width, Note kind, std::string_view sentence, Source source,
@@ -207,16 +233,12 @@ float note_line(Painter& painter, ImVec2 at, float width, Note kind, std::string
                                              : colours.warning;
   const Sign sign = kind == Note::success ? Sign::tick : kind == Note::error ? Sign::cross : Sign::warning;
   const TypeStyle type = tone == Tone::loud ? TypeStyle::body : TypeStyle::label;
-  const float size = painter.px(tone == Tone::loud ? 13.0F : 11.0F),
-              indent = painter.px(tone == Tone::loud ? 22 : 20);
+  const float size = painter.px(tone == Tone::loud ? 13.0F : 11.0F);
   painter.sign({at.x + size / 2, at.y + painter.line_height(type) / 2}, sign, colour, size);
   Run run{.text = std::string(sentence), .colour = colour, .source = source};
-  if (tone == Tone::loud)
-    run.weight = Weight::semibold;
-  else if (kind != Note::error)
-    run.colour = colours.secondary;
-  const RichBlock block = lay_out(painter, {run}, {.type = type, .width = width - indent, .role = "note"});
-  draw(painter, {at.x + indent, at.y}, block);
+  if (tone == Tone::quiet && kind != Note::error) run.colour = colours.secondary;
+  const RichBlock block = lay_out_note(painter, width, std::move(run), tone);
+  draw(painter, {at.x + note_indent(painter, tone), at.y}, block);
   return block.height;
 }
 

@@ -39,8 +39,9 @@ Touch icon_button(Ui& ui, std::string_view id, ImVec2 centre, float size, Icon i
 /// A word on an inset chip to choose (tokens, heads); the chosen one is dark.
 enum class Chosen : std::uint8_t { no, yes };
 Touch chip(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, Chosen chosen,
-           Source source = Source::token, Ability ability = Ability::enabled);
-ImVec2 chip_size(const Painter& painter, std::string_view word);
+           Source source = Source::token, Ability ability = Ability::enabled, float most_width = 0);
+/// A word that `most_width` cannot hold is cut; 0: no limit.
+ImVec2 chip_size(const Painter& painter, std::string_view word, float most_width = 0);
 
 struct ChipChoice {
   std::optional<int> pressed;
@@ -80,8 +81,9 @@ Rect progress_dashes(Painter& painter, ImVec2 at, std::string_view words, int do
 /// Dashes alone over the width.
 Rect progress_line(Painter& painter, ImVec2 at, float width, int done, int all);
 
-/// A word that links: underlined in its colour when hovered.
-Touch text_link(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, const TextStyle& style);
+/// A word that links: underlined in its colour when hovered. Cut at `most_width`; 0: no limit.
+Touch text_link(Ui& ui, std::string_view id, ImVec2 at, std::string_view word, const TextStyle& style,
+                float most_width = 0);
 
 /// A popup-coloured box with a hairline at the pointer, kept inside the screen; one or more lines.
 void tooltip(Painter& painter, ImVec2 pointer, std::string_view text, Source source = Source::catalog);
@@ -91,6 +93,8 @@ void tooltip(Painter& painter, ImVec2 pointer, std::string_view text, Source sou
 /// error is coloured always).
 enum class Note : std::uint8_t { success, error, warning };
 enum class Tone : std::uint8_t { loud, quiet };
+/// What note_line() returns for the same.
+float note_height(const Painter& painter, float width, std::string_view sentence, Tone tone = Tone::loud);
 float note_line(Painter& painter, ImVec2 at, float width, Note kind, std::string_view sentence,
                 Source source = Source::catalog, Tone tone = Tone::loud);
 

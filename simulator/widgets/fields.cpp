@@ -79,7 +79,7 @@ void note_text(Painter& painter, const std::string& text, const Rect& box, const
   // itself
   const ImVec2 least = painter.list().GetClipRectMin(), most = painter.list().GetClipRectMax();
   const Rect clip{{box.min.x, std::max(box.min.y, least.y)}, {box.max.x, std::min(box.max.y, most.y)}};
-  painter.record()->entries.push_back({text, text, box, clip, style, "field"});
+  painter.record()->entries.push_back({text, text, box, clip, style, "field", painter.scrolls()});
 }
 
 }  // namespace
@@ -99,11 +99,16 @@ FieldResponse text_field(Ui& ui, std::string_view id, ImVec2 at, std::string& te
   painter.fill(box, enabled ? colours.stage : colours.inset, radius);
   FieldResponse response{.height = height};
   Touch touched;
+  const Rect inside = {{box.min.x + padding, box.min.y}, {box.max.x - padding, box.max.y}};
+  // while nobody edits it, a text too long for its field ends with … as others do
+  const bool is_cut =
+      enabled && ImGui::GetActiveID() != ImGui::GetID(hidden(id).c_str()) &&
+      painter.width_of(text, {.type = spec.type, .weight = Weight::regular}) > inside.width() + 0.5F;
   if (enabled) {
     touched.id = ImGui::GetID(hidden(id).c_str());
     touched.focused = ui.focus.enter(touched.id);
     if (ui.focus.arrived_at(touched.id)) ImGui::SetKeyboardFocusHere();
-    const EditingStyle style(painter, face, colours.primary, height, padding);
+    const EditingStyle style(painter, face, is_cut ? IM_COL32(0, 0, 0, 0) : colours.primary, height, padding);
     const Edited edited = edit(id, box, text, ImGuiInputTextFlags_None);
     if (ImGui::IsItemActivated() && !touched.focused) ui.focus.give(touched.id);
     touched.hovered = ImGui::IsItemHovered();
@@ -120,14 +125,15 @@ FieldResponse text_field(Ui& ui, std::string_view id, ImVec2 at, std::string& te
                 width, radius);
   const TextStyle style{
       .type = spec.type, .weight = Weight::regular, .colour = colours.tertiary, .role = "hint"};
-  const Rect inside = {{box.min.x + padding, box.min.y}, {box.max.x - padding, box.max.y}};
+  const float text_top = inside.centre().y - painter.line_height(spec.type) / 2;
   painter.want(text);
   if (text.empty() && !response.active && !spec.hint.empty())
-    painter.fit_text({inside.min.x, inside.centre().y - painter.line_height(spec.type) / 2}, spec.hint,
-                     inside.width(), style);
+    painter.fit_text({inside.min.x, text_top}, spec.hint, inside.width(), style);
   else if (!enabled)
-    painter.fit_text({inside.min.x, inside.centre().y - painter.line_height(spec.type) / 2}, text,
-                     inside.width(), style);
+    painter.fit_text({inside.min.x, text_top}, text, inside.width(), style);
+  else if (is_cut && !response.active)
+    painter.fit_text({inside.min.x, text_top}, text, inside.width(),
+                     {spec.type, Weight::regular, colours.primary, Source::token, "field"});
   else
     note_text(painter, text, inside, {spec.type, Weight::regular, colours.primary, Source::token, {}});
   draw_focus_ring(ui, box, touched, painter.theme().radius.chip);

@@ -2,6 +2,7 @@
 #include "simulator/widgets/scale_bar.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope::simulator {
@@ -9,6 +10,8 @@ namespace headscope::simulator {
 namespace {
 
 constexpr float kBarHeight = 8;
+constexpr float kNumberGap = 8;  // at least, between the numbers under the bar
+constexpr float kMostOut = 14;   // a number may reach over the bar's end so far
 
 void draw_gradient(Painter& painter, const Rect& box, const std::vector<ImU32>& stops) {
   const float step = box.width() / static_cast<float>(stops.size() - 1);
@@ -32,34 +35,46 @@ std::string scale_number(const Painter& painter, double x) {
   return lessons::format_number(x, lessons::NumberKind::gradient, rules);
 }
 
-}  // namespace
-
-Rect draw_scale_bar(Painter& painter, ImVec2 at, float width, ColourMap map, double scale,
-                    std::string_view note) {
-  const Rect bar = rect_at(at, {width, painter.px(kBarHeight)});
-  draw_gradient(painter, bar, stops_of(painter, map));
-  const double low = map == ColourMap::probability ? 0 : -scale,
-               high = map == ColourMap::probability ? 1 : scale;
+Rect draw_bar(Painter& painter, ImVec2 at, float width, ColourMap map,
+              const std::array<std::string, 3>& numbers, std::string_view note) {
   const TextStyle style{.type = TypeStyle::small,
                         .colour = painter.colour().tertiary,
                         .source = Source::number,
                         .role = "scale"};
+  const float left = painter.width_of(numbers[0], style), right = painter.width_of(numbers[2], style);
+  const float gap = painter.px(kNumberGap), out = painter.px(kMostOut);
+  const Rect bar = rect_at(at, {std::max(width, left + gap + right - 2 * out), painter.px(kBarHeight)});
+  draw_gradient(painter, bar, stops_of(painter, map));
   const float y = bar.max.y + painter.px(4);
-  Rect bounds = bar;
-  const double numbers[] = {low, (low + high) / 2, high};
-  for (int i = 0; i < 3; ++i) {
-    const std::string text = scale_number(painter, numbers[i]);
-    const float x = bar.min.x + width * static_cast<float>(i) / 2 - painter.width_of(text, style) / 2;
-    bounds = joined(bounds, painter.text({x, y}, text, style));
-  }
-  if (!note.empty()) {
-    const TextStyle words{
-        .type = TypeStyle::small, .colour = painter.colour().tertiary, .role = "scale_note"};
-    const float line = painter.line_height(TypeStyle::small);
-    bounds =
-        joined(bounds, painter.text({bar.max.x + painter.px(28), bar.centre().y - line / 2}, note, words));
-  }
-  return bounds;
+  // in the middle under its end, as far as that does not reach out over the margin
+  const float first = bar.min.x - std::min(left / 2, out),
+              last = bar.max.x + std::min(right / 2, out) - right;
+  Rect bounds = joined(bar, painter.text({first, y}, numbers[0], style));
+  const float half = painter.width_of(numbers[1], style) / 2, centre = bar.centre().x;
+  if (centre - half - gap >= first + left && centre + half + gap <= last)
+    painter.text({centre - half, y}, numbers[1], style);
+  bounds = joined(bounds, painter.text({last, y}, numbers[2], style));
+  if (note.empty()) return bounds;
+  const TextStyle words{.type = TypeStyle::small, .colour = painter.colour().tertiary, .role = "scale_note"};
+  const float line = painter.line_height(TypeStyle::small);
+  return joined(bounds, painter.text({bar.max.x + painter.px(28), bar.centre().y - line / 2}, note, words));
+}
+
+}  // namespace
+
+Rect draw_scale_bar(Painter& painter, ImVec2 at, float width, ColourMap map, double scale,
+                    std::string_view note) {
+  const double low = map == ColourMap::probability ? 0 : -scale,
+               high = map == ColourMap::probability ? 1 : scale;
+  return draw_bar(
+      painter, at, width, map,
+      {scale_number(painter, low), scale_number(painter, (low + high) / 2), scale_number(painter, high)},
+      note);
+}
+
+Rect draw_sign_bar(Painter& painter, ImVec2 at, float width, std::string_view note) {
+  return draw_bar(painter, at, width, ColourMap::signed_values, {painter.theme().numbers.minus, "0", "+"},
+                  note);
 }
 
 Rect draw_scale_line(Painter& painter, ImVec2 at, float width, ColourMap map, double scale) {

@@ -9,6 +9,8 @@ namespace headscope::simulator {
 /// three"). Returns its box.
 Rect draw_scale_bar(Painter& painter, ImVec2 at, float width, ColourMap map, double scale,
                     std::string_view note = {});
+/// The same for matrices whose scales stand at their titles: − … 0 … +.
+Rect draw_sign_bar(Painter& painter, ImVec2 at, float width, std::string_view note = {});
 /// The same in one line: the ends at the left and right of the bar (presentation).
 Rect draw_scale_line(Painter& painter, ImVec2 at, float width, ColourMap map, double scale);
 

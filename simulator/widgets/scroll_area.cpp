@@ -1,7 +1,10 @@
 // An ImGui child window without its scroll bar, and a slim bar that can be dragged.
 #include "simulator/widgets/scroll_area.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
+#include <cfloat>
 #include <string>
 
 namespace headscope::simulator {
@@ -17,7 +20,7 @@ Painter begin(Ui& ui, std::string_view id, const Rect& box) {
       std::string(id).c_str(), box.size(), false,
       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar();
-  return ui.painter.on(*ImGui::GetWindowDrawList());
+  return ui.painter.scrolling_on(*ImGui::GetWindowDrawList());
 }
 
 }  // namespace
@@ -59,6 +62,13 @@ void ScrollArea::reveal(const Rect& box) {
 
 void ScrollArea::scroll_to_top() {
   ImGui::SetScrollY(0);
+}
+
+bool is_scrolling() {
+  const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
+  return std::any_of(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
+    return window->Active && window->ScrollTarget.y < FLT_MAX;
+  });
 }
 
 }  // namespace headscope::simulator

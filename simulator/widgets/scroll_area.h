@@ -33,4 +33,7 @@ class ScrollArea {
   float content_height_ = 0;
 };
 
+/// Whether an area that this frame drew will stand elsewhere in the next: another frame is due.
+bool is_scrolling();
+
 }  // namespace headscope::simulator

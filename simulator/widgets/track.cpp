@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kSegmentGap = 14, kLine = 3, kTickLength = 6, kTickDrop = 8, kHandle = 8, kTarget = 26;
 constexpr int kSlotsOfUnreachable = 4;
-constexpr float kLabelDrop = 16, kLeastPitch = 3, kNoteGap = 12;
+constexpr float kLabelDrop = 16, kLeastPitch = 2, kNoteGap = 12;
 
 struct Slot {
   float begin = 0, width = 0;  // of the segment
@@ -84,9 +84,12 @@ void draw_segment(Painter& painter, const TrackSegment& segment, const Slot& slo
     painter.fill({{slot.begin, y - line / 2}, {done, y + line / 2}}, lit, line / 2);
   else if (done > slot.begin)
     painter.dashed_line({slot.begin, y}, {done, y}, lit, line, painter.theme().line.gradient_dash);
-  // ticks that would run into each other tell nothing
-  if (slot.n == 0 || slot.width / static_cast<float>(slot.n) < painter.px(kLeastPitch)) return;
-  for (int position = slot.first + 1; position <= slot.first + slot.n; ++position) {
+  if (slot.n == 0) return;
+  // ticks that would run into each other tell nothing: then each fifth, each tenth, and so on
+  const float pitch = slot.width / static_cast<float>(slot.n);
+  int every = 1;
+  while (pitch * static_cast<float>(every) < kLeastPitch + painter.stroke(1)) every *= every % 2 == 1 ? 5 : 2;
+  for (int position = slot.first + every; position <= slot.first + slot.n; position += every) {
     const float x = tick_x(slot, position);
     const ImU32 colour = x <= done_until + 0.5F ? colours.secondary : colours.control;
     painter.line({x, y + painter.px(kTickDrop)}, {x, y + painter.px(kTickDrop + kTickLength)}, colour,

@@ -9,6 +9,15 @@
 
 namespace headscope::simulator::test {
 
+/// Whether a sentence was drawn without one of its values: "{n} words".
+inline bool has_placeholder(const std::string& text) {
+  const std::size_t open = text.find('{'), close = text.find('}', open == std::string::npos ? 0 : open);
+  if (open == std::string::npos || close == std::string::npos || close == open + 1) return false;
+  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(open) + 1,
+                     text.begin() + static_cast<std::ptrdiff_t>(close),
+                     [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+}
+
 /// The faults of a frame in words; none for a good one. `window` is its size.
 inline std::vector<std::string> faults_of(const TextRecord& record, ImVec2 window) {
   constexpr float kSideBearing = 1;  // a glyph may hang over its advance by so much
@@ -27,6 +36,7 @@ inline std::vector<std::string> faults_of(const TextRecord& record, ImVec2 windo
   std::vector<Seen> seen;
   for (const TextEntry& entry : record.entries) {
     if (entry.text.empty() || entry.text == " ") continue;
+    if (has_placeholder(entry.full)) faults.push_back("a value is missing: " + place(entry));
     const Rect& clip = entry.clip;
     const bool is_shown = entry.rect.max.y > clip.min.y && entry.rect.min.y < clip.max.y;
     const bool is_wide = entry.rect.min.x < clip.min.x - kSideBearing ||
@@ -34,15 +44,16 @@ inline std::vector<std::string> faults_of(const TextRecord& record, ImVec2 windo
                          entry.rect.max.x > window.x + kSideBearing;
     // what a scroll area hides above or below is no fault, sideways nothing scrolls
     if (is_shown && is_wide) faults.push_back("cut off: " + place(entry));
-    const bool is_whole_window = clip.min.y <= 0 && clip.max.y >= window.y;
-    if (is_whole_window && (entry.rect.min.y < -1 || entry.rect.max.y > window.y + 1))
-      faults.push_back("outside the window: " + place(entry));
     // a line box is higher than its letters: of the box a fifth above and below is air
     const float air = entry.rect.height() / 5;
+    if (!entry.scrolls && (entry.rect.min.y + air < clip.min.y || entry.rect.max.y - air > clip.max.y))
+      faults.push_back("cut off above or below: " + place(entry));
     const Rect letters{
         {std::max(entry.rect.min.x, clip.min.x), std::max(entry.rect.min.y + air, clip.min.y)},
         {std::min(entry.rect.max.x, clip.max.x), std::min(entry.rect.max.y - air, clip.max.y)}};
-    if (letters.width() > 0 && letters.height() > 0) seen.push_back({letters, &entry});
+    // a tooltip lies over what it explains
+    if (letters.width() > 0 && letters.height() > 0 && entry.role != "tooltip")
+      seen.push_back({letters, &entry});
   }
   std::ranges::sort(seen, {}, [](const Seen& one) { return one.box.min.y; });
   for (std::size_t at = 0; at < seen.size(); ++at)

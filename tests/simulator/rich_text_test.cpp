@@ -53,6 +53,17 @@ TEST_CASE("broken markup is an error, not a guess", "[simulator][rich]") {
   CHECK(runs.error().values[0].second == "attention");
 }
 
+TEST_CASE("words within a subscript keep their space", "[simulator][rich]") {
+  test::Look look;
+  look.frame([&](Ui& ui) {
+    const auto runs = parse_formula("{weights:a}_{not yet} + 1");
+    REQUIRE(runs);
+    const RichBlock block = lay_out(ui.painter, *runs, {.type = TypeStyle::formula});
+    draw(ui.painter, {0, 0}, block);
+    CHECK(look.record.find("not yet") != nullptr);
+  });
+}
+
 TEST_CASE("text wraps at spaces and loses none of its words", "[simulator][rich]") {
   test::Look look;
   look.frame([&](Ui& ui) {
