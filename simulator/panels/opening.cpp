@@ -35,7 +35,7 @@ void draw_opening(Panel& panel, const Rect& box) {
         column.space(12);
         column.heading(column.text("opening.file"));
         if (const std::optional<std::string> path =
-                column.field("open_path", std::string(), column.text("opening.file_hint"));
+                column.field("open_path", std::string(), column.text("opening.file_hint"), 0, Leaving::keeps);
             path && !path->empty())
           inside.actions.push_back(OpenModel{*path});
         column.space(12);
@@ -43,7 +43,7 @@ void draw_opening(Panel& panel, const Rect& box) {
         column.say(column.text("opening.kept"));
         const std::string now = state.session_file ? state.session_file->string() : std::string();
         if (const std::optional<std::string> path =
-                column.field("save_path", now, column.text("opening.save_hint"));
+                column.field("save_path", now, column.text("opening.save_hint"), 0, Leaving::keeps);
             path && !path->empty())
           inside.actions.push_back(SaveSession{*path});
         if (state.message)

@@ -12,6 +12,9 @@
 
 namespace headscope::simulator {
 
+/// What leaving a field does with what was typed: it is taken as Enter takes it, or waits in the field.
+enum class Leaving : std::uint8_t { commits, keeps };
+
 /// A column that is filled from above. Whatever it is given wraps at its width.
 class Column {
  public:
@@ -47,9 +50,9 @@ class Column {
   /// Chips of which any number are chosen.
   std::optional<int> choose(std::string_view id, const std::vector<std::string>& words,
                             const std::vector<Chosen>& chosen, Source source = Source::catalog);
-  /// A field that commits on Enter or when it is left; Esc brings the old text back.
+  /// A field that commits on Enter, and as it says when it is left; Esc brings the old text back.
   std::optional<std::string> field(std::string_view id, const std::string& current, std::string_view hint,
-                                   float most_width = 0);
+                                   float most_width = 0, Leaving leaving = Leaving::commits);
   /// The same for a number.
   std::optional<double> number_field(std::string_view id, double current, lessons::NumberKind kind);
   /// A number between two limits, on a scale of powers: a slider, and a field beside or under it. `is_drag`:
@@ -77,7 +80,7 @@ struct DraftField {
   float height = 0;
 };
 DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width, const std::string& current,
-                       std::string_view hint);
+                       std::string_view hint, Leaving leaving = Leaving::commits);
 
 void draw_sentence_part(Column& column);
 void draw_answer_part(Column& column);

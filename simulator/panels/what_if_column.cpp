@@ -97,7 +97,7 @@ std::optional<int> Column::choose(std::string_view id, const std::vector<std::st
 }
 
 DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width, const std::string& current,
-                       std::string_view hint) {
+                       std::string_view hint, Leaving leaving) {
   std::map<std::string, std::string>& drafts = panel.window.field_drafts;
   const std::string name(id);
   const auto draft = drafts.find(name);
@@ -107,8 +107,9 @@ DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width
   DraftField result{.height = response.height};
   // a click elsewhere feeds what was typed as Enter does: nothing typed is lost
   const bool was_left = was_typed && !response.active && !response.cancelled;
-  if (response.committed || was_left) result.committed = typed;
-  if (response.committed || response.cancelled || !response.active)
+  if (response.committed || (was_left && leaving == Leaving::commits)) result.committed = typed;
+  const bool waits = response.active || (was_left && leaving == Leaving::keeps);
+  if (response.committed || response.cancelled || !waits)
     drafts.erase(name);
   else
     drafts[name] = typed;
@@ -116,9 +117,9 @@ DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width
 }
 
 std::optional<std::string> Column::field(std::string_view id, const std::string& current,
-                                         std::string_view hint, float most_width) {
+                                         std::string_view hint, float most_width, Leaving leaving) {
   const float wide = most_width > 0 ? std::min(width_, most_width) : width_;
-  const DraftField response = draft_field(panel_, id, at(), wide, current, hint);
+  const DraftField response = draft_field(panel_, id, at(), wide, current, hint, leaving);
   take(response.height);
   space(8);
   if (response.committed == current) return std::nullopt;
