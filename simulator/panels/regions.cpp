@@ -11,7 +11,7 @@ WindowRegions arrange_regions(const Painter& painter, ImVec2 window) {
   const float tall = window.y / px(1);
   const bool is_low = tall < 360;  // a small window with large text: the bars leave some room
   const float bar = px(is_low ? 42 : theme.region.top_bar);
-  const float transport = px(is_low ? 50 : wide < 960 ? 64 : theme.region.transport);
+  const float transport = px(is_low ? 50 : wide < 960 ? 68 : theme.region.transport);
   // beyond the drawn width the side panels grow, up to 460; below 1440 they shrink
   float side = theme.region.lesson;
   if (wide >= 1920) side = std::min(460.0f, theme.region.lesson + (wide - 1600) * 0.15f);

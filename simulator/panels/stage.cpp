@@ -329,10 +329,14 @@ void draw_stage(Panel& panel, const Rect& box) {
     content.min.y += draw_operation_strip(panel, content) + panel.px(theme.space.xl) * air;
 
   const TypeStyle title_type = is_presenting ? TypeStyle::title : TypeStyle::heading;
-  const float heads = parts.heads == Shown::yes ? draw_head_choice(panel, {content.max.x, content.min.y}) : 0;
   const TextStyle title_style{.type = title_type, .source = Source::catalog, .role = "stage_title"};
-  const float title_room = content.width() - heads - panel.px(theme.space.m);
   std::string title = title_words(panel);
+  const float title_least = painter.width_of(title.substr(0, title.find(':')), title_style);
+  const float between = panel.px(theme.space.m);
+  const float heads = parts.heads == Shown::yes ? draw_head_choice(panel, {content.max.x, content.min.y},
+                                                                   content.width() - title_least - between)
+                                                : 0;
+  const float title_room = content.width() - heads - between;
   // what it says behind the colon is left out before its end is cut off
   if (const std::size_t colon = title.find(':');
       colon != std::string::npos && painter.width_of(title, title_style) > title_room)

@@ -98,7 +98,7 @@ CellAddress cell_in_row(const Panel& panel, const SoftmaxRow& row, std::int64_t 
 
 }  // namespace
 
-float draw_head_choice(Panel& panel, ImVec2 top_right) {
+float draw_head_choice(Panel& panel, ImVec2 top_right, float most) {
   const std::int64_t n_heads = panel.state.session.config().n_heads;
   // one head of several is shown: not where all stand side by side, nor where they run down the rows
   const bool has_heads = std::ranges::any_of(panel.view.stage.items, [&](const StageItem& item) {
@@ -113,6 +113,12 @@ float draw_head_choice(Panel& panel, ImVec2 top_right) {
   if (n_heads > kMostHeadChips) return draw_head_pager(panel, top_right, n_heads);
   Painter& painter = panel.painter();
   const float gap = panel.px(panel.theme().space.xs);
+  const TextStyle style{.type = TypeStyle::label, .colour = painter.colour().tertiary};
+  const std::string label = panel.text("stage.head_word");
+  float chips = 0;
+  for (std::int64_t head = 0; head < n_heads; ++head)
+    chips += chip_size(painter, std::to_string(head)).x + gap;
+  if (chips > most) return 0;
   float x = top_right.x;
   for (std::int64_t head = n_heads - 1; head >= 0; --head) {
     const std::string word = std::to_string(head);
@@ -122,8 +128,7 @@ float draw_head_choice(Panel& panel, ImVec2 top_right) {
       panel.actions.push_back(ChooseHead{head});
     x -= gap;
   }
-  const TextStyle style{.type = TypeStyle::label, .colour = painter.colour().tertiary};
-  const std::string label = panel.text("stage.head_word");
+  if (chips + gap + painter.width_of(label, style) > most) return chips;
   const float label_y = top_right.y + (chip_size(painter, "0").y - painter.line_height(TypeStyle::label)) / 2;
   const Rect box = painter.text_to({x - gap, label_y}, label, style);
   return top_right.x - box.min.x;

@@ -6,8 +6,9 @@
 
 namespace headscope::simulator {
 
-/// The heads to choose from, at the right of the title. Returns the width used.
-float draw_head_choice(Panel& panel, ImVec2 top_right);
+/// The heads to choose from, at the right of the title, as far as they find room in `most`: without their
+/// word, or not at all (a key does the same). Returns the width used.
+float draw_head_choice(Panel& panel, ImVec2 top_right, float most);
 /// The gradients to choose from, of a backward pass with several. Returns the height used.
 float draw_result_choice(Panel& panel, ImVec2 at, float width);
 /// The rows to choose from, of a softmax's backward pass: a button back and one on hold a cell of the row.

@@ -17,6 +17,7 @@ namespace headscope::simulator {
 namespace {
 
 constexpr float kShortestTrack = 150;  // the words of its segments
+constexpr float kWalkWidth = 236;      // of the five buttons
 constexpr std::array<double, 4> kSpeeds = {0.5, 1, 2, 4};
 
 double next_speed(double speed) {
@@ -149,17 +150,21 @@ std::string no_gold_words(const Panel& panel) {
 
 void draw_track(Panel& panel, const Rect& box) {
   const std::vector<TrackSegment> list = segments(panel);
-  const float y = box.centre().y - track_height(panel.painter()) / 2;
+  // low: without what stands under the track, rather than below the window
+  const bool is_low = track_height(panel.painter()) > box.height();
+  const float y =
+      box.centre().y - (is_low ? bare_track_height(panel.painter()) : track_height(panel.painter())) / 2;
   const TrackResponse response = track(panel.ui, "track", {box.min.x, y}, box.width(),
                                        {.segments = list,
                                         .position = static_cast<int>(panel.state.cursor().position()),
-                                        .label = step_label(panel),
-                                        .note = no_gold_words(panel)});
+                                        .label = is_low ? std::string() : step_label(panel),
+                                        .note = is_low ? std::string() : no_gold_words(panel)});
   if (response.moved)
     panel.actions.push_back(MoveCursor{static_cast<std::size_t>(std::max(0, *response.moved))});
 }
 
-void draw_position(Panel& panel, const Rect& box) {
+/// How far we are, at the top of the box.
+void draw_position_words(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
   const core::Cursor& cursor = panel.state.cursor();
   const std::string n = std::to_string(panel.state.session.n_steps());
@@ -167,9 +172,14 @@ void draw_position(Panel& panel, const Rect& box) {
       cursor.at_begin()
           ? panel.text("transport.before_first", {{"n", n}})
           : panel.text("transport.operation", {{"step", std::to_string(cursor.position())}, {"n", n}});
-  float y = box.centre().y - painter.line_height(TypeStyle::label);
-  painter.fit_text({box.min.x, y}, words, box.width(),
+  painter.fit_text(box.min, words, box.width(),
                    {.type = TypeStyle::label, .colour = painter.colour().secondary, .role = "position"});
+}
+
+void draw_position(Panel& panel, const Rect& box) {
+  Painter& painter = panel.painter();
+  float y = box.centre().y - painter.line_height(TypeStyle::label);
+  draw_position_words(panel, {{box.min.x, y}, box.max});
   y += painter.line_height(TypeStyle::label) + panel.px(4);
   // a model has no lesson's steps: there the space bar is an arrow, and N is what a learner would look for
   const auto cap = [&](std::string_view key, std::string_view does) {
@@ -199,7 +209,12 @@ void draw_transport(Panel& panel, const Rect& box) {
   const float right = shows_position ? side : gutter;
   // a track too short to aim at helps nobody; buttons and keys walk as far
   const Rect track{{box.min.x + buttons, box.min.y}, {box.max.x - right, box.max.y}};
-  if (track.width() >= panel.px(kShortestTrack)) draw_track(panel, track);
+  if (track.width() >= panel.px(kShortestTrack))
+    draw_track(panel, track);
+  else if (!shows_position && track.max.x - box.min.x >= panel.px(kWalkWidth + 80))
+    draw_position_words(panel, {{box.min.x + gutter + panel.px(kWalkWidth),
+                                 box.centre().y - painter.line_height(TypeStyle::label) / 2},
+                                track.max});
   if (shows_position)
     draw_position(panel, {{box.max.x - side + gutter, box.min.y}, {box.max.x - gutter / 2, box.max.y}});
 }

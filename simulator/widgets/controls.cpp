@@ -14,7 +14,7 @@ namespace {
 constexpr float kButtonHeight = 32, kButtonPadding = 12;
 constexpr float kDisabledAlpha = 0.45F;
 constexpr float kKeyHeight = 19, kKeyPadding = 6, kKeyGap = 6;
-constexpr float kDashWidth = 10, kDashHeight = 3, kDashGap = 4;
+constexpr float kDashWidth = 10, kDashHeight = 3, kLeastDash = 4, kDashGap = 4;
 
 Reach reach_of(Ability ability) {
   return ability == Ability::enabled ? Reach::pointer_and_tab : Reach::none;
@@ -162,6 +162,12 @@ Rect progress_line(Painter& painter, ImVec2 at, float width, int done, int all) 
   const Palette& colours = painter.colour();
   const float height = painter.px(kDashHeight), gap = painter.px(6);
   const float dash = (width - gap * static_cast<float>(all - 1)) / static_cast<float>(std::max(1, all));
+  if (dash < painter.px(kLeastDash)) {  // too many to be told apart: one line
+    const float share = static_cast<float>(std::clamp(done, 0, all)) / static_cast<float>(std::max(1, all));
+    painter.fill(rect_at(at, {width, height}), colours.hair, height / 2);
+    painter.fill(rect_at(at, {width * share, height}), colours.secondary, height / 2);
+    return rect_at(at, {width, height});
+  }
   for (int i = 0; i < all; ++i) {
     const float x = at.x + static_cast<float>(i) * (dash + gap);
     painter.fill(rect_at({x, at.y}, {dash, height}), i < done ? colours.secondary : colours.hair, height / 2);

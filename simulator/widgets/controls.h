@@ -78,7 +78,7 @@ float key_cap_width(const Painter& painter, std::string_view key, std::string_vi
 /// "Step 3 of 9" and a dash a step, those done dark (or in the gradient hue). Returns the box.
 Rect progress_dashes(Painter& painter, ImVec2 at, std::string_view words, int done, int all,
                      Concept hue = Concept::none);
-/// Dashes alone over the width.
+/// Dashes alone over the width; more than it has room for become one line.
 Rect progress_line(Painter& painter, ImVec2 at, float width, int done, int all);
 
 /// A word that links: underlined in its colour when hovered. Cut at `most_width`; 0: no limit.

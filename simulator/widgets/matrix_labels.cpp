@@ -149,8 +149,8 @@ void draw_title_above(Painter& painter, const MatrixSpec& spec, const MatrixLayo
   if (spec.title_place != TitlePlace::above || title.text.empty()) return;
   if (title.hue != Concept::none)
     left = painter.tag_in_line({left, top}, title.hue, TypeStyle::label).max.x + painter.px(kTagGap);
-  float end = std::max(right, layout.cells.min.x + painter.px(kShortestTitle));
-  if (title.room > 0) end = std::min(end, layout.cells.min.x + title.room);
+  const float end = title.room > 0 ? layout.cells.min.x + title.room
+                                   : std::max(right, layout.cells.min.x + painter.px(kShortestTitle));
   const float room = std::max(0.0F, end - left);
   const Rect words = painter.fit_text(
       {left, top}, title.text, room,

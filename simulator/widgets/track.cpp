@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kSegmentGap = 14, kLine = 3, kTickLength = 6, kTickDrop = 8, kHandle = 8, kTarget = 26;
 constexpr int kSlotsOfUnreachable = 4;
-constexpr float kLabelDrop = 16, kLeastPitch = 2, kNoteGap = 12;
+constexpr float kTrackDrop = 10, kLabelDrop = 16, kLeastPitch = 2, kNoteGap = 12;
 
 struct Slot {
   float begin = 0, width = 0;  // of the segment
@@ -127,11 +127,15 @@ float track_height(const Painter& painter) {
   return painter.line_height(TypeStyle::small) * 2 + painter.px(12 + kLabelDrop);
 }
 
+float bare_track_height(const Painter& painter) {
+  return painter.line_height(TypeStyle::small) + painter.px(kTrackDrop + kTickDrop + kTickLength);
+}
+
 TrackResponse track(Ui& ui, std::string_view id, ImVec2 at, float width, const TrackSpec& spec) {
   Painter& painter = ui.painter;
   const Palette& colours = painter.colour();
   const std::vector<Slot> slots = place_segments(painter, at.x, width, spec);
-  const float y = std::round(at.y + painter.line_height(TypeStyle::small) + painter.px(10));
+  const float y = std::round(at.y + painter.line_height(TypeStyle::small) + painter.px(kTrackDrop));
   const float playhead = std::round(playhead_x(slots, spec.position));
   const std::size_t current = segment_at(slots, spec.position);
   for (std::size_t i = 0; i < slots.size(); ++i) {

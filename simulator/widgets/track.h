@@ -28,5 +28,7 @@ struct TrackResponse {
 /// Words above, track, ticks, the playhead's label below, over `width`.
 TrackResponse track(Ui& ui, std::string_view id, ImVec2 at, float width, const TrackSpec& spec);
 float track_height(const Painter& painter);
+/// The same without label and note: words, track, ticks.
+float bare_track_height(const Painter& painter);
 
 }  // namespace headscope::simulator

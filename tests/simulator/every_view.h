@@ -25,6 +25,7 @@ inline std::vector<Window> windows() {
   std::vector<Window> all;
   for (const ImVec2 size : {ImVec2{800, 600}, ImVec2{1280, 720}, ImVec2{2560, 1440}})
     for (const double scale : {0.75, 1.0, 3.0}) all.push_back({size, scale});
+  all.push_back({{1280, 720}, 2.25});  // where bars are low, and still have all that they hold
   return all;
 }
 
