@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace headscope::simulator {
 namespace {
@@ -221,7 +222,8 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
 
   Actions actions;
   WholeText pointed;
-  Painter painter(*ImGui::GetWindowDrawList(), theme(), *fonts_, record, &pointed);
+  std::vector<platform::Ground> grounds;
+  Painter painter(*ImGui::GetWindowDrawList(), theme(), *fonts_, record, &pointed, &grounds);
   Ui ui{painter, window_.focus};
   Panel panel{ui, state_, view_, words_, window_, actions, frame.time};
   if (state_.layout == Layout::presentation)
@@ -240,7 +242,7 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;
   refresh_view();
   if (fonts_->needs_rebuild() || is_scrolling()) follow_up_ = true;
-  return {.within = next_frame_within(frame.time), .title = title()};
+  return {.within = next_frame_within(frame.time), .title = title(), .grounds = std::move(grounds)};
 }
 
 }  // namespace headscope::simulator

@@ -172,6 +172,14 @@ Rect Painter::script(ImVec2 at, std::string_view text, const TextStyle& style, f
   return box;
 }
 
+void Painter::ground(const Rect& box, ImU32 colour) {
+  if (box.width() <= 0 || box.height() <= 0) return;
+  if (grounds_)
+    grounds_->push_back({box.min.x, box.min.y, box.max.x, box.max.y, colour});
+  else
+    fill(box, colour);
+}
+
 void Painter::fill(const Rect& box, ImU32 colour, float radius) {
   if (box.width() <= 0 || box.height() <= 0) return;
   const float most = std::min(box.width(), box.height()) / 2;

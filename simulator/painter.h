@@ -3,6 +3,7 @@
 #pragma once
 
 #include "simulator/fonts.h"
+#include "simulator/platform/frame.h"
 #include "simulator/theme.h"
 
 #include <imgui.h>
@@ -74,12 +75,13 @@ enum class Sign : std::uint8_t { tick, cross, warning, chevron_up, chevron_down 
 class Painter {
  public:
   /// `pointed` is set to the string under the pointer that found no room in full: a tooltip's errand.
+  /// `grounds` collects the areas that the platform clears; without it they are painted.
   Painter(ImDrawList& list, const Theme& theme, Fonts& fonts, TextRecord* record = nullptr,
-          WholeText* pointed = nullptr)
-      : list_(&list), theme_(&theme), fonts_(&fonts), record_(record), pointed_(pointed) {}
+          WholeText* pointed = nullptr, std::vector<platform::Ground>* grounds = nullptr)
+      : list_(&list), theme_(&theme), fonts_(&fonts), record_(record), pointed_(pointed), grounds_(grounds) {}
 
   /// The same tools on another list (a child window's, the foreground for tooltips).
-  Painter on(ImDrawList& list) const { return Painter(list, *theme_, *fonts_, record_, pointed_); }
+  Painter on(ImDrawList& list) const { return Painter(list, *theme_, *fonts_, record_, pointed_, grounds_); }
   /// The same for what scrolls.
   Painter scrolling_on(ImDrawList& list) const {
     Painter other = on(list);
@@ -122,6 +124,8 @@ class Painter {
   Rect script(ImVec2 at, std::string_view text, const TextStyle& style, float drop);
 
   // --- surfaces and lines ---
+  /// The opaque surface of a panel, under all else of the frame, whatever was drawn before it.
+  void ground(const Rect& box, ImU32 colour);
   void fill(const Rect& box, ImU32 colour, float radius = 0);
   /// A frame of the given width drawn inside the box's edge.
   void frame(const Rect& box, ImU32 colour, float width, float radius = 0);
@@ -161,6 +165,7 @@ class Painter {
   Fonts* fonts_;
   TextRecord* record_;
   WholeText* pointed_;
+  std::vector<platform::Ground>* grounds_;
   bool scrolls_ = false;
 };
 

@@ -103,7 +103,7 @@ void write_narration(Panel& panel, ExplainerWriter& writer, const Narration& nar
 
 void draw_explainer(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
-  painter.fill(box, painter.colour().chrome);
+  painter.ground(box, painter.colour().chrome);
   const float gutter = panel.px(panel.theme().space.gutter) * (box.width() < panel.px(360) ? 0.6f : 1.0f);
   const Rect content{{box.min.x + gutter, box.min.y + panel.px(36)},
                      {box.max.x - gutter, box.max.y - panel.px(8)}};

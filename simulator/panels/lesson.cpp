@@ -168,7 +168,7 @@ float draw_content(Panel& panel, ImVec2 at, float width) {
 
 void draw_lesson(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
-  painter.fill(box, painter.colour().chrome);
+  painter.ground(box, painter.colour().chrome);
   const float gutter = panel.px(panel.theme().space.gutter) * (box.width() < panel.px(360) ? 0.6f : 1.0f);
   const ImVec2 top{box.min.x + gutter, box.min.y + panel.px(20)};
   const float width = box.width() - 2 * gutter;

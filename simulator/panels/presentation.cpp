@@ -12,7 +12,7 @@ void draw_presentation(Panel& panel, const Rect& box) {
   Rect stage{box.min, {box.max.x, box.max.y - panel.px(24)}};
   draw_message(panel, stage, Edge::bottom, panel.px(48), painter.colour().stage);
   draw_stage(panel, stage);
-  painter.fill({{box.min.x, box.max.y - panel.px(24)}, box.max}, painter.colour().stage);
+  painter.ground({{box.min.x, box.max.y - panel.px(24)}, box.max}, painter.colour().stage);
   progress_line(painter, {box.min.x + panel.px(48), box.max.y - panel.px(16)}, box.width() - panel.px(96),
                 static_cast<int>(has_lesson ? panel.view.step.step + 1 : panel.state.cursor().position()),
                 static_cast<int>(has_lesson ? panel.view.step.n_steps : panel.state.session.n_steps()));

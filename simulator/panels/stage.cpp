@@ -308,7 +308,7 @@ void draw_stage(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
   const Theme& theme = panel.theme();
   const bool is_presenting = panel.state.layout == Layout::presentation;
-  painter.fill(box, painter.colour().stage);
+  painter.ground(box, painter.colour().stage);
   painter.push_clip(box);
   const float gutter = panel.px(box.width() < panel.px(700) ? theme.space.xl : 32);
   const float air = is_low(panel) ? 0.5f : 1.0f;

@@ -37,7 +37,7 @@ std::optional<Tab> draw_tabs(Panel& panel, Rect& box, const std::vector<Tab>& ta
   const float gutter = panel.px(panel.theme().space.gutter) * (is_narrow ? 0.6f : 1.0f);
   const float height = painter.line_height(TypeStyle::label) + panel.px(16);
   const Rect bar{box.min, {box.max.x, box.min.y + height}};
-  painter.fill(bar, painter.colour().chrome);
+  painter.ground(bar, painter.colour().chrome);
   std::vector<std::string> words;
   for (const Tab tab : tabs) words.push_back(panel.text(key_of(tab)));
   const auto at = static_cast<int>(std::ranges::find(tabs, chosen) - tabs.begin());

@@ -61,7 +61,7 @@ class TopBar {
         right_(box.max.x - panel.px(box.width() < panel.px(700) ? 12 : 32)) {}
 
   void draw() {
-    panel_.painter().fill(box_, panel_.painter().colour().chrome);
+    panel_.painter().ground(box_, panel_.painter().colour().chrome);
     // from the left, in the order of Tab: name, sentence, facts, open, help; measured before
     const std::string open = panel_.text("top_bar.open");
     const float help = panel_.px(28), open_width = button_size(panel_.painter(), open).x;

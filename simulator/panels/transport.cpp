@@ -200,7 +200,7 @@ void draw_position(Panel& panel, const Rect& box) {
 void draw_transport(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
   const Theme& theme = panel.theme();
-  painter.fill(box, painter.colour().chrome);
+  painter.ground(box, painter.colour().chrome);
   const float side = std::min(panel.px(theme.region.lesson), box.width() * 0.3f);
   const float gutter = panel.px(theme.space.gutter) * (side < panel.px(360) ? 0.6f : 1.0f);
   const float buttons = std::max(side, panel.px(290));

@@ -20,7 +20,7 @@ void draw_sentence_part(Column& column) {
 
 void draw_what_if(Panel& panel, const Rect& box) {
   Painter& painter = panel.painter();
-  painter.fill(box, painter.colour().chrome);
+  painter.ground(box, painter.colour().chrome);
   const bool is_narrow = box.width() < panel.px(360);
   const float gutter = panel.px(panel.theme().space.gutter) * (is_narrow ? 0.6f : 1.0f);
   const float pad = panel.px(4);  // for focus rings at the text's edge

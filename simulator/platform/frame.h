@@ -4,9 +4,11 @@
 
 #include "core/result.h"
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace headscope::simulator::platform {
 
@@ -30,11 +32,19 @@ enum class Run { go_on, close };
 
 inline constexpr double kOnInput = std::numeric_limits<double>::infinity();
 
+/// An opaque area that lies under all that is drawn, in ImGui units. Cleared, not painted: a window has two
+/// surfaces from edge to edge, and blending them costs a software rasteriser half of its frame.
+struct Ground {
+  float left = 0, top = 0, right = 0, bottom = 0;
+  std::uint32_t colour = 0;  // as ImU32
+};
+
 /// The application's answer to a frame.
 struct NextFrame {
   double within = kOnInput;  // seconds: 0 while something moves, kOnInput lets an idle window sleep
   Run run = Run::go_on;
-  std::string title;  // of the window; empty leaves it as it is
+  std::string title;            // of the window; empty leaves it as it is
+  std::vector<Ground> grounds;  // in the order in which they lie over each other
 };
 
 enum class FontAtlas { unchanged, rebuilt };

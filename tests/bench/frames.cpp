@@ -176,7 +176,7 @@ void print_frames() {
   for (const char* model : test::kBundled)
     time_frames(
         model, [model] { return test::open_bundled(model); }, 24);
-  time_frames("512 tokens, 64 heads", large_state, 7);
+  time_frames("512 tokens, 64 heads", test::large_state, 7);
 }
 
 void time_edits(const std::string& name, AppState state) {
