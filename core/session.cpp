@@ -240,6 +240,7 @@ struct Session::Engine {
   Setup setup;
   Typed typed;
   std::vector<Token> words, target_words;
+  std::vector<std::string> class_names;
   bool has_gold = false;
   std::size_t n_steps = 0;
   mutable std::unique_ptr<GradientChecker> checker;  // of the numbers as they are, once it was asked for
@@ -501,7 +502,15 @@ Session Session::fork() const {
   Result<Session> other = make(engine_->model, engine_->setup);
   assert(other);  // the same setup was taken before
   other->move_to(cursor().position());
+  other->name_classes(class_names());
   return *std::move(other);
+}
+
+const std::vector<std::string>& Session::class_names() const {
+  return engine_->class_names;
+}
+void Session::name_classes(std::vector<std::string> names) {
+  engine_->class_names = std::move(names);
 }
 
 Result<void> Session::set(Setup setup) {

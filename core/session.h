@@ -102,6 +102,10 @@ class Session {
   std::size_t n_positions(TextSide side = TextSide::source) const;
   const Token& token_at(std::size_t position, TextSide side = TextSide::source) const;
 
+  /// What people call the classes, in order; empty where they are but numbers. No number depends on it.
+  const std::vector<std::string>& class_names() const;
+  void name_classes(std::vector<std::string> names);
+
   /// The fed position that asks where nobody chose one: of the question's last word.
   std::int32_t default_read() const;
   /// Whether there is something to predict, so that loss, gradients and update mean anything.

@@ -49,6 +49,12 @@ struct CheckedGradient {
   core::GradientCheck check;
 };
 
+/// A training step that was taken, on one sentence and its right answer.
+struct TrainedStep {
+  std::int64_t step = 0;
+  double loss_before = 0, loss_after = 0;
+};
+
 /// The same model before what was changed, at the same step: what a difference is shown against.
 struct Comparison {
   /// What the learner marked as "before"; none: this sentence with the model as it was opened.
@@ -77,6 +83,7 @@ struct AppState {
   std::int64_t chosen_head = 0;               // outside lessons
   Comparison comparison = {};
   std::optional<CheckedGradient> checked = {};  // until a number changes
+  std::optional<TrainedStep> trained = {};      // the last thing that changed a number, if it was one
   std::optional<core::Error> message = {};      // the last action's failure, shown until the next action
   Appearance appearance = Appearance::light;
   Layout layout = Layout::study;
@@ -103,6 +110,9 @@ struct AppState {
   bool has_cell(const CellAddress& address) const;
   core::Trace<float> trace() const { return session.trace(); }
 };
+
+/// What the model's answer costs with all that is set; none without a right answer.
+std::optional<double> loss_of(const core::Session& session);
 
 /// Opens a lesson at its first step. Errors: those of find_lesson(), load_lesson(), make_session().
 core::Result<AppState> open_lesson(const std::filesystem::path& assets,

@@ -52,6 +52,12 @@ class SentenceWriter {
     const std::size_t dot = explanation_.key.find('.');
     if (dot != std::string::npos) key += "_" + explanation_.key.substr(dot + 1);
     if (explanation_.combine == Combine::by_hand) key = "by_hand";
+    const std::vector<std::string>& names = source_.session.class_names();
+    if ((key == "label" || key == "labels") && explanation_.value >= 0 &&
+        explanation_.value < static_cast<double>(names.size())) {
+      values.emplace_back("class", escape_markdown(names[static_cast<std::size_t>(explanation_.value)]));
+      key += "_named";
+    }
     return say("explain." + key, values);
   }
 
@@ -160,7 +166,8 @@ lessons::TextValues cell_values(const NarrationSource& source, const CellAddress
         values.emplace_back("head_channel", std::to_string(index));
         break;
       case Axis::class_label:
-        values.emplace_back("class", std::to_string(index));
+        values.emplace_back(
+            "class", labels_are_words(source.session, side) ? "*" + label() + "*" : std::to_string(index));
         break;
       case Axis::output:
         values.emplace_back("output", std::to_string(index));

@@ -134,7 +134,10 @@ class StepWriter {
           counted("position");
           break;
         case Axis::class_label:
-          counted("class");
+          if (labels_are_words(source_.session, side))
+            key = word;
+          else
+            counted("class");
           break;
         case Axis::output:
           counted("output");

@@ -190,8 +190,9 @@ class TermsWriter {
     const bool counts = term.index >= 0 && (explanation_.over != Axis::one || is_gradient());
     if (!counts) return;
     const SliceSide side = side_summed_over(term);
-    if (labels_are_tokens(side)) row.index_kind = LabelKind::word;
-    const bool has_label = labels_are_tokens(side) || side.axis == Axis::concat;
+    const bool is_word = labels_are_words(source_.session, side);
+    if (is_word) row.index_kind = LabelKind::word;
+    const bool has_label = is_word || side.axis == Axis::concat;
     row.index = has_label ? side_label(source_.session, side, term.index) : std::to_string(term.index);
   }
 
@@ -300,7 +301,7 @@ class TermsWriter {
       if (!is_shared) continue;
       const SliceSide side = whole_side(source_.session, *factor.tensor, at);
       head.text = side_label(source_.session, side, index);
-      if (labels_are_tokens(side)) head.kind = LabelKind::word;
+      if (labels_are_words(source_.session, side)) head.kind = LabelKind::word;
       break;
     }
     return head;
