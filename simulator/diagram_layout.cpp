@@ -16,14 +16,16 @@ namespace headscope::simulator {
 namespace {
 
 // theme pixels
-constexpr float kClosedWidth = 240, kThinColumnMost = 150, kPicture = 28, kPictureFrom = 112,
+constexpr float kClosedWidth = 240, kThinColumnMost = 112, kPicture = 28, kPictureFrom = 112,
                 kGivenFrom = 210;
 constexpr float kGap = 16, kRoomyPicture = 44, kRoomyGap = 22, kThinGap = 8, kBesideGap = 10, kGutter = 26,
                 kPad = 6, kLanePitch = 8;
-constexpr float kStream = 14, kNarrowSlot = 64, kCellGap = 16, kSymbol = 31, kSymbolBegin = 4,
+constexpr float kStream = 14, kNarrowSlot = 64, kCellGap = 12, kSymbol = 31, kSymbolBegin = 4,
                 kSymbolLetter = 9, kDisc = 22, kThinColumn = 56, kRoomy = 360, kMostSqueezed = 0.4F;
 
 constexpr std::size_t kBesideHeads = 16;  // more take the whole width
+
+constexpr float kMostWidened = 1.3F;  // a box, where there is room to spare
 
 /// How much room is taken, from most to least.
 enum class Room : std::uint8_t { roomy, wide, thin };
@@ -32,6 +34,7 @@ enum class Room : std::uint8_t { roomy, wide, thin };
 struct Try {
   float picture = 0;  // side of a cell's picture in screen pixels; 0: names alone
   Room room = Room::wide;
+  float spread = 1;  // of what is roomy: how much larger than usual
 };
 
 class Layouter {
@@ -74,10 +77,12 @@ class Layouter {
     const Room room = room_of(node);
     return room == Room::thin ? metrics_.line + u(2) : std::max(metrics_.line, picture_in(room)) + u(8);
   }
-  float picture_in(Room room) const { return u(room == Room::roomy ? kRoomyPicture : kPicture); }
+  float picture_in(Room room) const {
+    return u(room == Room::roomy ? kRoomyPicture * try_.spread : kPicture);
+  }
   float gap_in(std::size_t node) const {
     return u(room_of(node) == Room::thin && node != opened_ ? kThinGap
-             : try_.room == Room::roomy                     ? kRoomyGap
+             : try_.room == Room::roomy                     ? kRoomyGap * try_.spread
                                                             : kGap);
   }
 
@@ -114,6 +119,7 @@ class Layouter {
   float cell_ = 0;  // side of a cell's picture
   bool is_too_wide_ = false;
   float squeeze_ = 1;
+  float stack_width_ = 0;  // of a closed box in a stack of the whole model: those below have the same
 };
 
 std::size_t Layouter::begin_open(std::size_t node, ImVec2 at, float width) {
@@ -151,12 +157,14 @@ float Layouter::place_model(ImVec2 at, float width) {
 
   const float gutter = std::min(s(kGutter), width / 12);
   const auto n_columns = static_cast<float>(beside.size() + 1);
-  const float thin = std::clamp(width * 0.22F, s(kThinColumn), u(kThinColumnMost));
+  const float thin = std::clamp(width * 0.15F, s(kThinColumn), u(kThinColumnMost));
   const auto column_width = [&](bool is_opened_column) {
     const float rest = width - gutter * (n_columns - 1);
     if (opened_ == 0 || beside.empty()) return rest / n_columns;
     return is_opened_column ? rest - thin * (n_columns - 1) : thin;
   };
+  const float margin = s(kPad) + (beside.empty() ? 0 : s(kLanePitch));
+  stack_width_ = std::max(column_width(false) - 2 * margin, u(kNarrowSlot));
   float x = at.x, height = 0;
   for (const std::size_t stack : beside) {
     const float wide = column_width(opened_ != 0 && diagram_.is_within(opened_, stack));
@@ -192,7 +200,8 @@ float Layouter::place_closed(std::size_t node, ImVec2 at, float width) {
   const Room room = room_of(node);
   PlacedBox box;
   box.node = node;
-  const float wide = std::min(width, u(kClosedWidth));
+  const float most = u(kClosedWidth) * (room == Room::roomy ? std::min(try_.spread, kMostWidened) : 1);
+  const float wide = std::min({width, most, opened_ == 0 ? stack_width_ : width});
   box.box = rect_at({at.x + (width - wide) / 2, at.y}, {wide, closed_height(node)});
   const DiagramNode& known = diagram_.nodes[node];
   const bool is_sum = known.place == DiagramPlace::operation &&
@@ -207,7 +216,7 @@ float Layouter::place_closed(std::size_t node, ImVec2 at, float width) {
     box.picture = rect_at({box.box.max.x - u(4) - side, box.box.centre().y - side / 2}, {side, side});
     box.label.max.x = box.picture.min.x - u(6);
     if (known.place == DiagramPlace::operation && wide >= u(kGivenFrom)) {
-      const std::vector<core::TensorId> given = given_to(graph_, known.operations.front());
+      const std::vector<core::TensorId> given = given_to(graph_, diagram_, known.operations.front());
       for (const core::TensorId tensor : given) {
         const float x = box.label.max.x - u(16);
         if (x < box.label.min.x + u(60)) break;
@@ -289,7 +298,7 @@ float Layouter::place_down(std::size_t node, ImVec2 at, float width,
 
 float Layouter::given_width(std::size_t node) const {
   const std::size_t operation = diagram_.nodes[node].operations.front();
-  if (given_to(graph_, operation).empty()) return 0;
+  if (given_to(graph_, diagram_, operation).empty()) return 0;
   const float side = cell_ / 2;
   return u(5) + side + (side >= metrics_.line ? u(3) + symbol_width(operation) : 0);
 }
@@ -297,7 +306,7 @@ float Layouter::given_width(std::size_t node) const {
 /// Of the longest symbol beside a picture.
 float Layouter::symbol_width(std::size_t operation) const {
   std::size_t longest = 1;
-  for (const core::TensorId tensor : given_to(graph_, operation))
+  for (const core::TensorId tensor : given_to(graph_, diagram_, operation))
     longest = std::max(longest, graph_.spec(tensor).symbol.size());
   return std::min(u(kSymbolBegin) + u(kSymbolLetter) * static_cast<float>(longest), u(kSymbol));
 }
@@ -309,7 +318,7 @@ float Layouter::cell_width(std::size_t node) const {
 /// Parameters and inputs, one below the other.
 void Layouter::place_given(PlacedBox& box, ImVec2 at, float side) {
   const std::size_t operation = diagram_.nodes[box.node].operations.front();
-  const std::vector<core::TensorId> given = given_to(graph_, operation);
+  const std::vector<core::TensorId> given = given_to(graph_, diagram_, operation);
   if (given.empty()) return;
   const auto n = static_cast<float>(given.size());
   const float pitch = std::min(side + u(2), (cell_ + u(2)) / n);
@@ -529,9 +538,9 @@ struct Sizes {
   float decent = 0;
 };
 Sizes picture_sizes(StageLevel level) {
-  if (level == StageLevel::heads) return {{72, 64, 56, 48, 40, 32, 26, 22, 18}, 18};
-  if (level == StageLevel::head) return {{160, 136, 120, 104, 88, 76, 64, 56, 48, 40, 32, 24}, 56};
-  return {{72, 64, 56, 48, 40, 32, 24}, 40};
+  if (level == StageLevel::heads) return {{96, 84, 72, 62, 54, 46, 40, 32, 26, 22, 18}, 18};
+  if (level == StageLevel::head) return {{160, 136, 116, 100, 88, 78, 70, 62, 54, 48, 42, 36, 30, 24}, 56};
+  return {{128, 112, 96, 84, 72, 62, 54, 48, 42, 36, 30, 24}, 42};
 }
 
 }  // namespace
@@ -559,10 +568,17 @@ DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, 
     }
     if (best) return *std::move(best);
   }
-  for (const Room room : {Room::roomy, Room::wide, Room::thin}) {
+  constexpr std::array<Try, 7> kTries = {{{0, Room::roomy, 2.4F},
+                                          {0, Room::roomy, 2},
+                                          {0, Room::roomy, 1.6F},
+                                          {0, Room::roomy, 1.25F},
+                                          {0, Room::roomy, 1},
+                                          {0, Room::wide, 1},
+                                          {0, Room::thin, 1}}};
+  for (const Try& next : kTries) {
     // where even the names do not fit, what is opened scrolls with its pictures
-    if (room == Room::thin && opened != 0) break;
-    best = attempt({0, room});
+    if (next.room == Room::thin && opened != 0) break;
+    best = attempt(next);
     if (best->height <= box.height()) break;
   }
   return *std::move(best);

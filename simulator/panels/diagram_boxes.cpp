@@ -1,6 +1,7 @@
 // Boxes of the block diagram: open ones, closed ones, operations with their numbers.
 #include "simulator/panels/diagram_drawer.h"
 #include "simulator/panels/diagram_picture.h"
+#include "simulator/widgets/controls.h"
 
 #include <string>
 
@@ -97,7 +98,7 @@ void DiagramDrawer::frame_lit(const Rect& box, std::size_t index) {
 
 bool DiagramDrawer::is_updated(std::size_t index) const {
   for (const std::size_t operation : node(index).operations)
-    for (const TensorId given : given_to(graph_, operation))
+    for (const TensorId given : given_to(graph_, subject_.diagram, operation))
       if (subject_.trace.is_updated(given)) return true;
   return false;
 }
@@ -171,6 +172,8 @@ void DiagramDrawer::draw_given(const PlacedBox& placed) {
                           .colour = is_new ? colour().primary : colour().secondary,
                           .source = Source::tensor,
                           .role = "diagram"});
+    if (touched.hovered)
+      tooltip(painter(), touched.mouse, words_.text.text("tensor." + text_key(spec) + ".title"));
     if (touched.clicked) ask(ShowTensor{given.tensor});
   }
 }
