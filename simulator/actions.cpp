@@ -2,6 +2,7 @@
 
 #include "core/formats/token_batch.h"
 #include "core/random.h"
+#include "simulator/diagram.h"
 #include "simulator/open_model.h"
 #include "simulator/session_state.h"
 
@@ -154,6 +155,7 @@ class Applier {
     state_.session = *std::move(session);
     state_.name = state_.lesson().title;
     state_.checked.reset();
+    state_.trained.reset();
     if (!keeps_work) state_.undo.clear(), state_.redo.clear(), state_.comparison = {};
     arrive();
   }
@@ -404,6 +406,8 @@ class Applier {
 
   void train() {
     Document before = document();
+    TrainedStep step{.step = state_.session.training_step(),
+                     .loss_before = loss_of(state_.session).value_or(0)};
     if (core::Result<void> trained = state_.session.next_training_step(); !trained)
       return fail(trained.error());
     state_.stroke = 0;
@@ -411,6 +415,8 @@ class Applier {
     remember(std::move(before));
     forget_looks();
     settle();
+    step.loss_after = loss_of(state_.session).value_or(0);
+    state_.trained = step;
   }
 
   Document document() const { return {state_.session.setup(), state_.cursor().position()}; }
@@ -464,6 +470,7 @@ class Applier {
   /// After numbers have changed.
   void settle() {
     state_.checked.reset();
+    state_.trained.reset();
     std::erase_if(state_.trail, [this](const CellAddress& address) { return !state_.has_cell(address); });
     if (state_.has_lesson()) lessons::update_goals(state_.runner, state_.session);
   }
@@ -514,7 +521,22 @@ class Applier {
       state_.level = !tensor ? StageLevel::model : has_heads ? StageLevel::head : StageLevel::part;
       return;
     }
-    state_.level = static_cast<StageLevel>(static_cast<int>(state_.level) - 1);
+    // a part of the model that is no box of its own looks the same at two levels: each press shows something
+    // new
+    const Diagram diagram = make_diagram(state_.session.graph());
+    const std::size_t before = opened_at_level(diagram);
+    const bool is_by_head = state_.level >= StageLevel::heads;
+    do state_.level = static_cast<StageLevel>(static_cast<int>(state_.level) - 1);
+    while (!is_by_head && state_.level != StageLevel::model && opened_at_level(diagram) == before);
+    if (opened_at_level(diagram) == 0) state_.level = StageLevel::model;
+  }
+
+  /// The box that the diagram opens at the state's level.
+  std::size_t opened_at_level(const Diagram& diagram) const {
+    std::vector<std::size_t> operations;
+    if (const std::optional<core::Step> step = state_.last_step()) operations = operations_of(diagram, *step);
+    return opened_box(state_.session.graph(), diagram, state_.level, state_.opened,
+                      operations.empty() ? std::nullopt : std::optional(operations.front()));
   }
 
   /// The same cell in another head, where the tensor has heads.

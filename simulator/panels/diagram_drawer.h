@@ -22,7 +22,7 @@ StageLevel level_of(DiagramPlace place);
 class DiagramDrawer {
  public:
   DiagramDrawer(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                Actions& actions);
+                Actions& actions, const DrawLine& under_title);
 
   void draw(const Rect& box);
 
@@ -49,6 +49,7 @@ class DiagramDrawer {
     if (head != subject_.head) ask(ChooseHead{head});
   }
 
+  float draw_head(const Rect& room);
   float draw_head_line(const Rect& room);
   float draw_way(ImVec2 at, float right, const std::vector<std::size_t>& way);
   float draw_views(const Rect& room);
@@ -90,6 +91,7 @@ class DiagramDrawer {
   const DiagramSubject& subject_;
   DiagramMemory& memory_;
   Actions& actions_;
+  const DrawLine& under_title_;
   const core::Graph& graph_;
   std::size_t opened_;
   std::vector<bool> ran_back_;    // of each operation
