@@ -54,7 +54,7 @@ void draw_study(Panel& panel, ImVec2 window) {
     draw_left(panel, regions.lesson);
   Rect stage = regions.stage;
   // the drawer comes when a cell is held, and the stage keeps what it leaves
-  const bool has_drawer = regions.drawer && (panel.view.is_locked || panel.state.message);
+  const bool has_drawer = regions.drawer && (panel.view.is_locked || panel.message());
   if (has_drawer) stage.max.x = regions.drawer->min.x;
   draw_stage(panel, stage);
   if (regions.explainer) draw_explainer(panel, *regions.explainer);
@@ -146,6 +146,8 @@ void App::forget_model() {
   window_.turned_from.reset();
   window_.drafts.clear();
   window_.field_drafts.clear();
+  window_.field_tries.clear();
+  window_.refusals.clear();
   window_.hints.clear();
   window_.answered.reset();
   window_.focus_cell.reset();

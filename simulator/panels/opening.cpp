@@ -46,8 +46,8 @@ void draw_opening(Panel& panel, const Rect& box) {
                 column.field("save_path", now, column.text("opening.save_hint"), 0, Leaving::keeps);
             path && !path->empty())
           inside.actions.push_back(SaveSession{*path});
-        if (state.message)
-          column.note(Note::error, inside.words.text.error(*state.message));
+        if (const core::Error* message = inside.message())
+          column.note(Note::error, inside.words.text.error(*message));
         else if (state.session_file)
           column.say(column.text("opening.saved", {{"path", core::printable(now)}}), Source::token);
       });

@@ -117,7 +117,7 @@ class TopBar {
     const std::string hint = panel_.text("top_bar.sentence_hint");
     const DraftField response =
         draft_field(panel_, "sentence", {left_, box_.centre().y - field_height(panel_.painter()) / 2}, width,
-                    current, hint);
+                    current, hint, {.reason = Reason::over});
     if (response.committed && *response.committed != current)
       panel_.actions.push_back(SetSentence{*response.committed});
     left_ += width + gap_;

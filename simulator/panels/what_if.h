@@ -5,6 +5,7 @@
 #include "simulator/rich_text.h"
 #include "simulator/widgets/controls.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,13 +75,19 @@ class Column {
   float x_, y_, width_;
 };
 
-/// A text field that keeps what is typed until Enter, or until it is left. Returns what was committed.
+/// A text field that keeps what is typed until Enter, or until it is left; and what was refused, with the
+/// reason below it: in the column, or over whatever is there. Returns what was committed.
+enum class Reason : std::uint8_t { in_column, over };
+struct DraftOptions {
+  Leaving leaving = Leaving::commits;
+  Reason reason = Reason::in_column;
+};
 struct DraftField {
   std::optional<std::string> committed;
   float height = 0;
 };
 DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width, const std::string& current,
-                       std::string_view hint, Leaving leaving = Leaving::commits);
+                       std::string_view hint, const DraftOptions& options = {});
 
 void draw_sentence_part(Column& column);
 void draw_answer_part(Column& column);

@@ -96,30 +96,10 @@ std::optional<int> Column::choose(std::string_view id, const std::vector<std::st
   return response.pressed;
 }
 
-DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width, const std::string& current,
-                       std::string_view hint, Leaving leaving) {
-  std::map<std::string, std::string>& drafts = panel.window.field_drafts;
-  const std::string name(id);
-  const auto draft = drafts.find(name);
-  const bool was_typed = draft != drafts.end();
-  std::string typed = was_typed ? draft->second : current;
-  const FieldResponse response = text_field(panel.ui, id, at, typed, {.width = width, .hint = hint});
-  DraftField result{.height = response.height};
-  // a click elsewhere feeds what was typed as Enter does: nothing typed is lost
-  const bool was_left = was_typed && !response.active && !response.cancelled;
-  if (response.committed || (was_left && leaving == Leaving::commits)) result.committed = typed;
-  const bool waits = response.active || (was_left && leaving == Leaving::keeps);
-  if (response.committed || response.cancelled || !waits)
-    drafts.erase(name);
-  else
-    drafts[name] = typed;
-  return result;
-}
-
 std::optional<std::string> Column::field(std::string_view id, const std::string& current,
                                          std::string_view hint, float most_width, Leaving leaving) {
   const float wide = most_width > 0 ? std::min(width_, most_width) : width_;
-  const DraftField response = draft_field(panel_, id, at(), wide, current, hint, leaving);
+  const DraftField response = draft_field(panel_, id, at(), wide, current, hint, {.leaving = leaving});
   take(response.height);
   space(8);
   if (response.committed == current) return std::nullopt;
