@@ -2,6 +2,7 @@
 
 #include "core/formats/token_batch.h"
 #include "core/random.h"
+#include "simulator/kept_sessions.h"
 #include "simulator/open_model.h"
 #include "simulator/session_state.h"
 
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace headscope::simulator {
@@ -122,13 +124,24 @@ class Applier {
     if (!opened) return fail(opened.error());
     put_in_place(*std::move(opened));
   }
+  void operator()(const OpenKept& action) {
+    core::Result<AppState> read = load_state(action.file, state_.assets, state_.lesson_folder);
+    if (!read) return fail(read.error());
+    put_in_place(*std::move(read));
+    state_.kept_file = action.file;
+  }
   void operator()(const SaveSession& action) {
     std::filesystem::path path = action.path;
     if (path.extension() != ".headscope") path += ".headscope";
+    std::error_code ignored;
+    const bool is_anothers = path != state_.session_file && std::filesystem::exists(path, ignored);
+    if (is_anothers && action.existing == Existing::refuse)
+      return fail({"session_file.exists", path.string()});
     if (core::Result<void> written = write_session(path, save_state(state_)); !written)
       return fail(written.error());
     state_.session_file = path;
   }
+  void operator()(const Dismiss&) {}
   void operator()(const AnswerQuestion& action) {
     if (!is_asked(action.question)) return;
     lessons::answer(state_.runner, state_.session, action.question, action.given);
@@ -150,6 +163,7 @@ class Applier {
       own = state_.session.setup_for(lesson->sentence);
     state_.initial = session->setup();
     const bool keeps_work = is_same_model && session->set(std::move(own));
+    if (!keeps_work) leave();
     lessons::replace_lesson(state_.runner, *std::move(lesson));
     state_.session = *std::move(session);
     state_.name = state_.lesson().title;
@@ -361,8 +375,19 @@ class Applier {
   void operator()(const SetTextScale& action) { state_.text_scale = action.scale; }
 
  private:
+  /// Hands what is open over to be kept, if there is anything to lose.
+  void leave() {
+    if (state_.kept_folder.empty()) return;
+    LeftSession left{.file = save_state(state_), .went_on_from = state_.kept_file};
+    if (has_work(left.file)) state_.left.push_back(std::make_shared<const LeftSession>(std::move(left)));
+    state_.kept_file.reset();
+  }
+
   /// Another lesson or model; the look stays.
   void put_in_place(AppState opened) {
+    leave();
+    opened.kept_folder = std::move(state_.kept_folder);
+    opened.left = std::move(state_.left);
     opened.appearance = state_.appearance;
     opened.layout = state_.layout;
     opened.text_scale = state_.text_scale;

@@ -113,6 +113,10 @@ void App::apply(const Action& action) {
   refresh_view();
 }
 
+std::vector<std::shared_ptr<const LeftSession>> App::take_left() {
+  return std::exchange(state_.left, {});
+}
+
 void App::refresh_view() {
   if (lesson_ != state_.runner.lesson || model_ != state_.session.shared_model()) forget_model();
   // an action may have taken the cell away from under the pointer

@@ -56,6 +56,8 @@ struct Comparison {
   std::unique_ptr<core::Session> before = {};  // none: differences are not shown
 };
 
+struct LeftSession;  // kept_sessions.h
+
 struct AppState {
   std::filesystem::path assets;
   std::filesystem::path lesson_folder;
@@ -85,7 +87,10 @@ struct AppState {
   LeftPanel left_panel = LeftPanel::lesson;
   double text_scale = 1.0;
   std::optional<std::filesystem::path> session_file = {};  // that the learner wrote or opened last
-  std::uint64_t revision = 0;                              // counts changes: views are rebuilt when it moved
+  std::filesystem::path kept_folder = {};  // where sessions that are left are kept; empty: nowhere
+  std::optional<std::filesystem::path> kept_file = {};  // the one of them that this session goes on with
+  std::vector<std::shared_ptr<const LeftSession>> left = {};  // that the window has still to keep
+  std::uint64_t revision = 0;  // counts changes: views are rebuilt when it moved
 
   bool has_lesson() const { return runner.lesson != nullptr; }
   /// Precondition: has_lesson().

@@ -108,6 +108,7 @@ core::Result<void> show_window(App& app, std::optional<Autosave> autosave, const
   SaveReport report(context);
   const auto save = [&] {
     if (!autosave) return;
+    autosave->keep(app.take_left());
     autosave->look(app.state(), now());
     if (const std::optional<core::Error> error = autosave->take_error()) report.tell(*error);
   };

@@ -53,8 +53,13 @@ class Column {
   /// A field that commits on Enter, and as it says when it is left; Esc brings the old text back.
   std::optional<std::string> field(std::string_view id, const std::string& current, std::string_view hint,
                                    float most_width = 0, Leaving leaving = Leaving::commits);
-  /// The same for a number.
-  std::optional<double> number_field(std::string_view id, double current, lessons::NumberKind kind);
+  /// A field with a button: only Enter in it or the button commit, for what must not happen by the way. What
+  /// is typed stays until Esc.
+  std::optional<std::string> entry(std::string_view id, const std::string& current, std::string_view hint,
+                                   std::string_view button_word);
+  /// As field(), for a number; empty where there is none yet.
+  std::optional<double> number_field(std::string_view id, std::optional<double> current,
+                                     lessons::NumberKind kind);
   /// A number between two limits, on a scale of powers: a slider, and a field beside or under it. `is_drag`:
   /// more of the same stroke may come.
   struct Slid {

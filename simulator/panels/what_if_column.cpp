@@ -126,8 +126,24 @@ std::optional<std::string> Column::field(std::string_view id, const std::string&
   return response.committed;
 }
 
-std::optional<double> Column::number_field(std::string_view id, double current, lessons::NumberKind kind) {
-  const std::string shown = lessons::format_number(current, kind, panel_.theme().numbers);
+std::optional<std::string> Column::entry(std::string_view id, const std::string& current,
+                                         std::string_view hint, std::string_view button_word) {
+  std::map<std::string, std::string>& drafts = panel_.window.field_drafts;
+  const std::string name(id);
+  std::optional<std::string> committed = field(id, current, hint, 0, Leaving::keeps);
+  const auto draft = drafts.find(name);
+  const std::string typed = draft == drafts.end() ? current : draft->second;
+  const Ability ability = typed.empty() ? Ability::disabled : Ability::enabled;
+  if (press(name + "_button", button_word, Emphasis::filled, ability)) committed = typed;
+  if (!committed || committed->empty()) return std::nullopt;
+  drafts[name] = *committed;  // what is refused is there for mending
+  return committed;
+}
+
+std::optional<double> Column::number_field(std::string_view id, std::optional<double> current,
+                                           lessons::NumberKind kind) {
+  const std::string shown =
+      current ? lessons::format_number(*current, kind, panel_.theme().numbers) : std::string();
   const std::optional<std::string> typed = field(id, shown, {}, panel_.px(130));
   const auto draft = panel_.window.field_drafts.find(std::string(id));
   if (draft != panel_.window.field_drafts.end() && !lessons::parse_number(draft->second))

@@ -1,7 +1,6 @@
 // The "What if?" panel, cells set by hand and differences, all through pointer and keys: each control does
 // what it says, and undo gives the same bits back.
 #include "simulator/changes.h"
-#include "tests/core/temporary_folder.h"
 #include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
 #include "tests/simulator/frame_check.h"
@@ -142,6 +141,23 @@ TEST_CASE("the right answer is said in the way of the objective", "[simulator][w
     app.click(place_of(app, "Take the model's own answer"));
     CHECK(app.state().session.setup().gold.origin == core::Gold::Origin::assumed);
     CHECK(says(app, "Assumed"));
+  }
+  SECTION("a class of very many, by its number") {
+    core::test::NamedConfig named;
+    for (const core::test::NamedConfig& one : core::test::every_objective())
+      if (one.name == "encoder, classification") named = one;
+    named.config.n_classes = 100;
+    AppOnNull app(app_of(test::open_any(named)), kTall);
+    app.app.apply(SetGold{});
+    app.settle();
+    for (const std::int32_t label : {0, 99}) {  // the first is no class already chosen
+      const ImVec2 question = place_of(app, "A class, from 0 to 99:");
+      app.click({question.x, question.y + 26});
+      app.press(ImGuiKey_A, test::NullBackend::Modifier::control);
+      app.type(std::to_string(label));
+      app.press(ImGuiKey_Enter);
+      CHECK(app.state().session.setup().gold.labels == std::vector<std::int32_t>{label});
+    }
   }
   SECTION("a span, by its first and its last word") {
     AppOnNull app(app_of(any_model("encoder, span")), kTall);
@@ -397,37 +413,6 @@ TEST_CASE("a trained model is opened from the bar, and draws its examples", "[si
   CHECK(app.state().session.has_gold());
   app.click(place_of(app, "mean"));
   CHECK(app.state().session.setup().heads.size() == 1);
-}
-
-TEST_CASE("a session is written to a file and opened again", "[simulator][what_if]") {
-  const tests::TemporaryFolder folder;
-  AppOnNull app("1", kTall);
-  app.settle();
-  app.app.apply(OpenModel{"sentiment"});
-  app.app.apply(DrawExample{});
-  app.app.apply(MoveCursor{20});
-  const core::Setup setup = app.state().session.setup();
-  app.app.apply(SaveSession{folder / "mine"});
-  REQUIRE_FALSE(app.state().message);
-  REQUIRE(std::filesystem::is_regular_file(folder / "mine.headscope"));
-  CHECK(app.state().session_file == folder / "mine.headscope");
-
-  app.app.apply(OpenModel{"copying"});
-  app.app.apply(OpenModel{(folder / "mine.headscope").string()});
-  REQUIRE_FALSE(app.state().message);
-  CHECK(app.state().name == "sentiment");
-  CHECK(app.state().session.setup() == setup);
-  CHECK(app.state().cursor().position() == 20);
-
-  // a damaged one, and a place that cannot be written, cost nothing
-  tests::write_text(folder / "broken.headscope", "nothing");
-  for (const Action& refused : std::vector<Action>{OpenModel{(folder / "broken.headscope").string()},
-                                                   SaveSession{folder / "no folder" / "x"}}) {
-    app.app.apply(refused);
-    CHECK(app.state().message);
-    CHECK(app.state().session.setup() == setup);
-    CHECK(app.state().name == "sentiment");
-  }
 }
 
 }  // namespace
