@@ -303,7 +303,7 @@ Result<void> Session::Engine::check_switches(const Setup& next) const {
   }
   for (const auto& [scores, switches] : next.attentions) {
     if (!is_result_of<Scores>(scores)) return Error{"session.switch", std::to_string(scores.index)};
-    // as the command line's --temperature
+    // beyond these a softmax is as good as one-hot, or even; a command line's --temperature may go further
     constexpr double kLowest = 0.01, kHighest = 100;
     if (!(switches.temperature >= kLowest && switches.temperature <= kHighest))
       return Error{"session.temperature", graph.spec(scores).name, {{"lowest", "0.01"}, {"highest", "100"}}};

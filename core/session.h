@@ -70,12 +70,11 @@ class Session {
   /// a session holds); session.labels (given, needed: how many), session.switch (a head or an attention that
   /// is not there), session.means, session.temperature (lowest, highest).
   Result<void> set(Setup setup);
-  /// The same for sentence and edits alone. A new sentence takes the gold answer, the edits of inputs and
-  /// activations and the position that asks with it (they belong to the old one), unless the model is a
-  /// decoder that predicts its own words.
+  /// The same for sentence and edits alone: all else is as setup_for() leaves it.
   Result<void> set(std::string sentence, Edits edits);
   const Setup& setup() const;
-  /// What set() with a new sentence keeps of a setup.
+  /// The setup with a sentence. With another one than now goes what belongs to that: the gold answer, the
+  /// position that asks, the edits of inputs and activations.
   Setup setup_for(std::string sentence) const;
 
   /// Whether the cell may be edited to `value`. Errors: edit.computed (the loss, probabilities that a loss

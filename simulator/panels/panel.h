@@ -52,6 +52,7 @@ struct CellStroke {
   CellAddress address;
   double from = 0;   // the number when the stroke began
   double scale = 1;  // the matrix's colour scale then: a number that outgrows it must not change the unit
+  double rest = 0;   // of the wheel: parts of a unit that have not been set yet
   float from_y = 0;  // where the button went down
   std::uint32_t stroke = 0;
   bool has_moved = false;

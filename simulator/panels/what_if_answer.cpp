@@ -3,6 +3,7 @@
 #include "simulator/panels/what_if.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace headscope::simulator {
@@ -79,7 +80,8 @@ class AnswerPart {
         gold_.labels.size() == 1 ? std::optional(static_cast<int>(gold_.labels[0])) : std::nullopt;
     if (n > kMostChips) {
       column_.say(column_.text("what_if.class_number", {{"last", std::to_string(n - 1)}}));
-      const auto typed = column_.number_field("class", chosen.value_or(0), lessons::NumberKind::integer);
+      if (chosen && panel_.state.task) column_.say_loud(class_name(panel_.state, *chosen), Source::token);
+      const auto typed = column_.number_field("class", chosen, lessons::NumberKind::integer);
       if (typed)
         set(given({static_cast<std::int32_t>(std::clamp<double>(*typed, 0, static_cast<double>(n - 1)))}));
       return;
