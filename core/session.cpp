@@ -242,7 +242,7 @@ struct Session::Engine {
   std::vector<Token> words, target_words;
   bool has_gold = false;
   std::size_t n_steps = 0;
-  mutable std::unique_ptr<GradientChecker> checker;  // of the numbers as they are, once it was asked for
+  mutable std::shared_ptr<DetachedChecker> checker;  // of the numbers as they are, once it was asked for
 
   Result<void> set(Setup next);
   Result<void> check_edit(const Sizes& sizes, TensorId tensor, const Cell& cell, double value) const;
@@ -692,20 +692,29 @@ Trace<float> Session::forward_trace() const {
 }
 
 GradientCheck Session::check_gradient(TensorId tensor, const Cell& cell) const {
-  if (!engine_->checker)
-    engine_->checker = std::make_unique<GradientChecker>(
-        graph(), engine_->before_update(), RunOptions{.interventions = &engine_->interventions});
-  return engine_->checker->check(tensor, cell);
+  return *gradient_checker()->check(tensor, cell);  // nothing stops it
+}
+
+std::shared_ptr<DetachedChecker> Session::gradient_checker() const {
+  if (!engine_->checker) {
+    const Trace<float> now = trace();
+    const std::span<const TensorId> parameters = steps().parameters();
+    engine_->checker = std::make_shared<DetachedChecker>(
+        graph(), now.workspace(), *now.update(),
+        parameters.first(steps().updates_done(cursor().position())), engine_->interventions);
+  }
+  return engine_->checker;
 }
 
 Result<HeadSwitch> Session::mean_switch(const HeadAddress& head, const TokenBatch& examples) const {
   if (Result<void> valid = engine_->check_head(head); !valid) return valid.error();
   Result<FedBatch> fed = feed(examples, config(), "examples");
   if (!fed) return fed.error();
+  if (count_reals(graph(), fed->sizes, Role::activation) > kMostNumbers)
+    return Error{"session.too_large", "examples", {{"most", std::to_string(kMostNumbers)}}};
   Workspace<float> workspace(graph(), fed->sizes);
   set_inputs(graph(), workspace, *fed);
-  const Workspace<float> now = engine_->before_update();
-  std::ranges::copy(now.parameters(), workspace.parameters().begin());
+  std::ranges::copy(engine_->before_update().parameters(), workspace.parameters().begin());
   run_forward(graph(), workspace, 0, forward_end(graph(), *fed));
   HeadMeans means(graph(), head.head_output, head.head);
   means.add(workspace);

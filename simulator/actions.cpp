@@ -2,11 +2,13 @@
 
 #include "core/formats/token_batch.h"
 #include "core/random.h"
+#include "simulator/gradient_job.h"
 #include "simulator/kept_sessions.h"
 #include "simulator/open_model.h"
 #include "simulator/session_state.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -82,6 +84,23 @@ bool is_layer_end(const core::Session& session, std::size_t position) {
   if (position == 0 || position >= session.n_steps()) return true;
   return session.steps()[position - 1].phase != session.steps()[position].phase ||
          layer_of(session, position - 1) != layer_of(session, position);
+}
+
+/// One operation nearer to a step, or all the way where nothing is computed on it. Whether it is there.
+bool walk_towards(core::Session& session, std::size_t to) {
+  to = std::min(to, session.n_steps());
+  const std::size_t position = session.cursor().position(), loss = session.steps().backward_begin();
+  if (to < position) {
+    // results stay, and updates are taken back; but gradients add up, so that an earlier moment of the
+    // backward pass is reached from the loss
+    const bool begins_anew = to > loss && to < session.steps().update_begin();
+    session.move_to(begins_anew ? loss : to);
+  } else if (position < loss) {
+    session.move_to(std::min(to, loss));  // a session has run forward
+  } else if (to > position) {
+    session.move_to(position + 1);
+  }
+  return session.cursor().position() == to;
 }
 
 class Applier {
@@ -167,7 +186,7 @@ class Applier {
     lessons::replace_lesson(state_.runner, *std::move(lesson));
     state_.session = *std::move(session);
     state_.name = state_.lesson().title;
-    state_.checked.reset();
+    forget_check();
     if (!keeps_work) state_.undo.clear(), state_.redo.clear(), state_.comparison = {};
     arrive();
   }
@@ -316,7 +335,7 @@ class Applier {
     state_.shown.reset();
     // a number that lies ahead is shown once it is there
     if (!state_.trace().has(action.address.tensor, action.address.quantity))
-      state_.session.move_to(std::max(state_.cursor().position(), position_of(action.address)));
+      set_out({.to = std::max(state_.cursor().position(), position_of(action.address))});
   }
   void operator()(const StepBack&) {
     if (!state_.trail.empty())
@@ -331,8 +350,22 @@ class Applier {
     if (!state_.session.has_gold()) return fail({"session.no_gold", ""});
     if (!state_.has_cell({action.address.tensor, action.address.cell, core::Quantity::gradient}))
       return fail({"session.no_gradient", ""});
-    state_.checked = {action.address,
-                      state_.session.check_gradient(action.address.tensor, action.address.cell)};
+    forget_check();
+    if (!state_.patience) {
+      state_.checked = {action.address,
+                        state_.session.check_gradient(action.address.tensor, action.address.cell)};
+      return;
+    }
+    state_.checking = std::make_shared<GradientJob>(state_.session.gradient_checker(), action.address);
+    look_at_check(*state_.patience);
+  }
+  void operator()(const GoOn&) {
+    if (state_.checking) look_at_check(0);
+    if (state_.walk) walk_on();
+  }
+  void operator()(const Stop&) {
+    state_.walk.reset();
+    state_.checking.reset();
   }
   void operator()(const ChooseHead& action) {
     const std::int64_t head = std::clamp<std::int64_t>(action.head, 0, state_.session.config().n_heads - 1);
@@ -388,6 +421,7 @@ class Applier {
     leave();
     opened.kept_folder = std::move(state_.kept_folder);
     opened.left = std::move(state_.left);
+    opened.patience = state_.patience;
     opened.appearance = state_.appearance;
     opened.layout = state_.layout;
     opened.text_scale = state_.text_scale;
@@ -422,15 +456,61 @@ class Applier {
   }
 
   void move_cursor(std::size_t position) {
-    state_.session.move_to(position);
     forget_looks();
-    if (state_.cursor().position() == state_.session.n_steps()) state_.playing = Playing::no;
+    set_out({.to = position});
   }
 
+  void set_out(Walk walk) {
+    state_.walk = walk;
+    walk_on();
+  }
+
+  /// Walks as far as the patience lasts, and does at the end what is to be done there.
+  void walk_on() {
+    const Walk walk = *state_.walk;
+    const auto began = std::chrono::steady_clock::now();
+    while (!walk_towards(state_.session, walk.to)) {
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+      if (state_.patience && taken.count() > *state_.patience) return;
+    }
+    state_.walk.reset();
+    if (walk.trains_from)
+      train_here(*walk.trains_from);
+    else if (state_.cursor().position() == state_.session.n_steps())
+      state_.playing = Playing::no;
+  }
+
+  /// Where the cursor stands, or will.
+  std::size_t place() const { return state_.walk ? state_.walk->to : state_.cursor().position(); }
+
+  /// The job's result, if it is there within so many seconds.
+  void look_at_check(double seconds) {
+    const auto result = state_.checking->wait(seconds);
+    if (!result) return;
+    const CellAddress address = state_.checking->address();
+    state_.checking.reset();
+    if (!*result) return fail(result->error());
+    state_.checked = {address, **result};
+  }
+
+  void forget_check() {
+    state_.checking.reset();
+    state_.checked.reset();
+  }
+
+  /// The rest of the way first, since its numbers make the next step's.
   void train() {
+    if (!state_.session.has_gold()) return fail({"session.no_gold", "sentence"});
+    set_out({.to = state_.session.n_steps(), .trains_from = state_.cursor().position()});
+  }
+
+  void train_here(std::size_t from) {
     Document before = document();
-    if (core::Result<void> trained = state_.session.next_training_step(); !trained)
+    before.position = from;
+    if (core::Result<void> trained = state_.session.next_training_step(); !trained) {
+      set_out({.to = from});
       return fail(trained.error());
+    }
     state_.stroke = 0;
     state_.redo.clear();
     remember(std::move(before));
@@ -438,7 +518,7 @@ class Applier {
     settle();
   }
 
-  Document document() const { return {state_.session.setup(), state_.cursor().position()}; }
+  Document document() const { return {state_.session.setup(), place()}; }
 
   void change(core::Setup next, std::uint32_t stroke = 0) {
     if (next == state_.session.setup()) return;
@@ -478,7 +558,12 @@ class Applier {
   }
 
   bool put(core::Setup setup) {
-    if (const core::Result<void> set = state_.session.set(std::move(setup)); !set) {
+    // the way back into the backward pass may be long, and set() would go it at once
+    const std::size_t position = place();
+    state_.session.move_to(std::min(state_.cursor().position(), state_.session.steps().backward_begin()));
+    const core::Result<void> set = state_.session.set(std::move(setup));
+    set_out({.to = position});
+    if (!set) {
       fail(set.error());
       return false;
     }
@@ -488,7 +573,7 @@ class Applier {
 
   /// After numbers have changed.
   void settle() {
-    state_.checked.reset();
+    forget_check();
     std::erase_if(state_.trail, [this](const CellAddress& address) { return !state_.has_cell(address); });
     if (state_.has_lesson()) lessons::update_goals(state_.runner, state_.session);
   }
@@ -570,6 +655,7 @@ void refresh_comparison(AppState& state) {
   core::Session* before = state.comparison.before.get();
   if (!before) return;
   if (core::Setup wanted = setup_before(state); wanted != before->setup()) {
+    before->move_to(std::min(before->cursor().position(), before->steps().backward_begin()));
     const core::Result<void> set = before->set(std::move(wanted));
     if (!set) {
       state.comparison = {};
@@ -583,7 +669,7 @@ void refresh_comparison(AppState& state) {
 }  // namespace
 
 void apply_action(AppState& state, const Action& action) {
-  state.message.reset();
+  if (!std::holds_alternative<GoOn>(action)) state.message.reset();
   std::visit(Applier(state), action);
   refresh_comparison(state);
   ++state.revision;

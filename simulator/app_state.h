@@ -57,6 +57,13 @@ struct Comparison {
 };
 
 struct LeftSession;  // kept_sessions.h
+class GradientJob;   // gradient_job.h
+
+/// Where the cursor is on its way to, and what happens there.
+struct Walk {
+  std::size_t to = 0;
+  std::optional<std::size_t> trains_from = {};  // the next training step is taken; undo returns to here
+};
 
 struct AppState {
   std::filesystem::path assets;
@@ -79,6 +86,10 @@ struct AppState {
   std::int64_t chosen_head = 0;               // outside lessons
   Comparison comparison = {};
   std::optional<CheckedGradient> checked = {};  // until a number changes
+  /// For how many seconds an action may compute before the rest waits for GoOn; none: to its end.
+  std::optional<double> patience = {};
+  std::optional<Walk> walk = {};              // what waits of a long way,
+  std::shared_ptr<GradientJob> checking = {};  // of a gradient check
   std::optional<core::Error> message = {};      // the last action's failure, shown until the next action
   Appearance appearance = Appearance::light;
   Layout layout = Layout::study;

@@ -69,6 +69,8 @@ void read_cell_keys(Panel& panel) {
       panel.actions.push_back(Dismiss{});
     else if (panel.window.opening == Shown::yes)
       panel.window.opening = Shown::no;
+    else if (is_computing(panel.state))
+      panel.actions.push_back(Stop{});
     else
       panel.actions.push_back(StepBack{});
   }

@@ -103,6 +103,12 @@ std::optional<Autosave> open_autosave(const CommandContext& context) {
   return std::nullopt;
 }
 
+void prepare_for_window(AppState& state, const std::optional<Autosave>& autosave) {
+  constexpr double kPatience = 0.05;  // seconds: beside the drawing, a tenth is what a hand feels
+  state.patience = kPatience;
+  if (autosave) state.kept_folder = autosave->kept_folder();
+}
+
 core::Result<void> show_window(App& app, std::optional<Autosave> autosave, const CommandContext& context) {
   LessonWatch watch(app);
   SaveReport report(context);

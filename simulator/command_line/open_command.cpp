@@ -79,10 +79,8 @@ core::Result<void> run(const OpenCommand& command, const CommandContext& context
     return {};
   }
   std::optional<Autosave> autosave = open_autosave(context);
-  if (autosave) {
-    autosave->set_earlier(Autosave::Earlier::kept);
-    state->kept_folder = autosave->kept_folder();
-  }
+  if (autosave) autosave->set_earlier(Autosave::Earlier::kept);
+  prepare_for_window(*state, autosave);
   core::Result<App> app = App::make(*std::move(state), context.language);
   if (!app) return app.error();
   return show_window(*app, std::move(autosave), context);

@@ -145,5 +145,9 @@ void draw_help(Panel& panel, const Rect& box);
 /// What can be opened, over everything else.
 void draw_opening(Panel& panel, const Rect& box);
 void draw_presentation(Panel& panel, const Rect& box);
+/// How far a long computation is, and how to stop it: for a box at the window's lower edge.
+bool is_computing(const AppState& state);
+Rect progress_box(const Painter& painter, ImVec2 window);
+void draw_progress(Panel& panel, const Rect& box);
 
 }  // namespace headscope::simulator
