@@ -48,7 +48,8 @@ std::optional<GradientCheck> DetachedChecker::check(TensorId tensor, const Cell&
         graph_, given, RunOptions{.interventions = &interventions_}, [this] {
           ++n_run_;
           // a kink makes it more than was thought
-          return !progress_ || progress_(std::min(1.0, static_cast<double>(n_run_) / static_cast<double>(n_all_)));
+          return !progress_ ||
+                 progress_(std::min(1.0, static_cast<double>(n_run_) / static_cast<double>(n_all_)));
         });
   }
   const GradientCheck check = checker_->is_stopped() ? GradientCheck{} : checker_->check(tensor, cell);

@@ -23,14 +23,14 @@ class DetachedChecker {
   /// Told after every operation which share of the work is done; false stops it.
   using Progress = std::function<bool(double share)>;
 
-  /// As GradientChecker::check(), which it makes first where there is none yet; none where it was stopped, and
-  /// another call begins anew. One thread at a time.
+  /// As GradientChecker::check(), which it makes first where there is none yet; none where it was stopped,
+  /// and another call begins anew. One thread at a time.
   std::optional<GradientCheck> check(TensorId tensor, const Cell& cell, const Progress& progress = {});
 
  private:
   Graph graph_;
   Sizes sizes_;
-  std::vector<std::vector<float>> reals_;             // by tensor; none of activations
+  std::vector<std::vector<float>> reals_;            // by tensor; none of activations
   std::vector<std::vector<std::int32_t>> integers_;  // the same
   Interventions interventions_;
   std::unique_ptr<GradientChecker> checker_;

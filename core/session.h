@@ -137,13 +137,13 @@ class Session {
   /// The gradient of a cell of a parameter or an activation, held against a finite difference, with the
   /// parameters as they were before the update. Precondition: has_gold(), the tensor has a gradient.
   GradientCheck check_gradient(TensorId tensor, const Cell& cell) const;
-  /// What checks gradients of the numbers as they are now, on whatever thread: the same one until they change.
-  /// Precondition: has_gold().
+  /// What checks gradients of the numbers as they are now, on whatever thread: the same one until they
+  /// change. Precondition: has_gold().
   std::shared_ptr<DetachedChecker> gradient_checker() const;
 
   /// A head that puts out what it does on average over `examples` (not empty), with the model as it is now.
-  /// Errors: session.switch (no such head); those of feed(); session.too_large (most: the numbers of all examples
-  /// together).
+  /// Errors: session.switch (no such head); those of feed(); session.too_large (most: the numbers of all
+  /// examples together).
   Result<HeadSwitch> mean_switch(const HeadAddress& head, const TokenBatch& examples) const;
 
  private:

@@ -134,8 +134,8 @@ struct ReturnTo {
 struct CheckGradient {
   CellAddress address;
 };
-/// Goes on with what takes longer than the state's patience: a long walk, a gradient check. The window's own, a
-/// frame at a time.
+/// Goes on with what takes longer than the state's patience: a long walk, a gradient check. The window's own,
+/// a frame at a time.
 struct GoOn {};
 /// Leaves a long walk where it is, and a gradient check undone.
 struct Stop {};
@@ -180,14 +180,14 @@ using Action =
                  PreviousLayer, MoveCursor, NextTrainingStep, SetPlaying, SetPlayBy, SetSentence, SetGold,
                  AssumeGold, SetRead, DrawExample, SetCell, ClearCell, SetHead, SetAttention, SetOptimiser,
                  RestoreSentence, RestoreCells, Reset, Undo, Redo, LockCell, FollowCell, StepBack, ReturnTo,
-                 CheckGradient, GoOn, Stop, ChooseHead, OpenPlace, ShowTensor, ChooseResult, SetDifference, MarkBefore,
-                 SetLeftPanel, SetAppearance, SetLayout, SetTextScale>;
+                 CheckGradient, GoOn, Stop, ChooseHead, OpenPlace, ShowTensor, ChooseResult, SetDifference,
+                 MarkBefore, SetLeftPanel, SetAppearance, SetLayout, SetTextScale>;
 
 /// What a frame collects.
 using Actions = std::vector<Action>;
 
-/// Applies one action. A failure leaves the state as it was, but for `message`, which stands until the next action
-/// of the learner's.
+/// Applies one action. A failure leaves the state as it was, but for `message`, which stands until the next
+/// action of the learner's.
 void apply_action(AppState& state, const Action& action);
 
 }  // namespace headscope::simulator

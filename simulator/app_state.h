@@ -88,9 +88,9 @@ struct AppState {
   std::optional<CheckedGradient> checked = {};  // until a number changes
   /// For how many seconds an action may compute before the rest waits for GoOn; none: to its end.
   std::optional<double> patience = {};
-  std::optional<Walk> walk = {};              // what waits of a long way,
+  std::optional<Walk> walk = {};               // what waits of a long way,
   std::shared_ptr<GradientJob> checking = {};  // of a gradient check
-  std::optional<core::Error> message = {};      // the last action's failure, shown until the next action
+  std::optional<core::Error> message = {};     // the last action's failure, shown until the next action
   Appearance appearance = Appearance::light;
   Layout layout = Layout::study;
   Playing playing = Playing::no;

@@ -28,8 +28,8 @@ bool is_computing(const AppState& state) {
 Rect progress_box(const Painter& painter, ImVec2 window) {
   constexpr float kWidth = 360, kPad = 12, kAbove = 84;  // above the transport
   const float width = std::min(painter.px(kWidth), window.x);
-  const float height = std::max(painter.line_height(TypeStyle::label), button_size(painter, "x").y) +
-                       2 * painter.px(kPad);
+  const float height =
+      std::max(painter.line_height(TypeStyle::label), button_size(painter, "x").y) + 2 * painter.px(kPad);
   const float bottom = std::max(height, window.y - painter.px(kAbove));
   return {{(window.x - width) / 2, bottom - height}, {(window.x + width) / 2, bottom}};
 }
