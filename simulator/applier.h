@@ -13,6 +13,7 @@ namespace headscope::simulator {
 class Applier {
  public:
   explicit Applier(AppState& state) : state_(state) {}
+
   void operator()(const NextStep&);
   void operator()(const PreviousStep&);
   void operator()(const GoToStep& action);
@@ -81,7 +82,7 @@ class Applier {
   void set_out(Walk walk);
   /// Walks as far as the patience lasts, and does at the end what is to be done there.
   void walk_on();
-  /// Where the cursor stands, or will.
+  /// Where the cursor stands, or is on its way to; before a training step that is not reached yet.
   std::size_t place() const;
   /// The job's result, if it is there within so many seconds.
   void look_at_check(double seconds);
@@ -104,6 +105,7 @@ class Applier {
   void level_out();
   /// The same cell in another head, where the tensor has heads.
   void move_to_head(CellAddress& address, std::int64_t head) const;
+
   AppState& state_;
 };
 

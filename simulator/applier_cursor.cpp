@@ -129,7 +129,8 @@ void Applier::walk_on() {
 }
 
 std::size_t Applier::place() const {
-  return state_.walk ? state_.walk->to : state_.cursor().position();
+  if (!state_.walk) return state_.cursor().position();
+  return state_.walk->trains_from.value_or(state_.walk->to);
 }
 
 void Applier::train() {

@@ -128,6 +128,7 @@ bool Applier::is_asked(std::size_t question) const {
 
 void Applier::arrive() {
   forget_looks();
+  state_.walk.reset();
   state_.level = StageLevel::matrix;
   state_.session.move_to(lessons::view_step(state_.runner, state_.session).cursor);
   lessons::update_goals(state_.runner, state_.session);

@@ -142,28 +142,12 @@ lessons::TextValues cell_values(const NarrationSource& source, const CellAddress
       case Axis::vocabulary:
         values.emplace_back("word", label());
         break;
-      case Axis::head:
-        values.emplace_back("head", std::to_string(index));
-        break;
-      case Axis::position:
-        values.emplace_back("position", std::to_string(index));
-        break;
       case Axis::concat:
         values.emplace_back("head", std::to_string(index / source.session.config().d_head));
         values.emplace_back("channel", std::to_string(index % source.session.config().d_head));
         break;
-      case Axis::model:
       case Axis::feed_forward:
         values.emplace_back("channel", std::to_string(index));
-        break;
-      case Axis::head_channel:
-        values.emplace_back("head_channel", std::to_string(index));
-        break;
-      case Axis::class_label:
-        values.emplace_back("class", std::to_string(index));
-        break;
-      case Axis::output:
-        values.emplace_back("output", std::to_string(index));
         break;
       case Axis::edge:
         values.emplace_back("edge", source.text(index == 0 ? "explainer.start" : "explainer.end"));
@@ -171,8 +155,14 @@ lessons::TextValues cell_values(const NarrationSource& source, const CellAddress
       case Axis::distance:
         values.emplace_back("distance", side_label(source.session, side, index));
         break;
+      case Axis::head:
+      case Axis::position:
+      case Axis::model:
+      case Axis::head_channel:
+      case Axis::class_label:
+      case Axis::output:
       case Axis::token_type:
-        values.emplace_back("type", std::to_string(index));
+        values.emplace_back(counted_word(shape[place].axis), std::to_string(index));
         break;
       case Axis::batch:
       case Axis::one:

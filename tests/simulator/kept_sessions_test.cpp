@@ -4,9 +4,8 @@
 #include "core/temporary_folder.h"
 #include "simulator/actions.h"
 #include "simulator/autosave.h"
-#include "simulator/open_model.h"
 #include "simulator/session_state.h"
-#include "tests/source_folder.h"
+#include "tests/simulator/bundled_state.h"
 
 #include <catch2/catch.hpp>
 
@@ -20,24 +19,16 @@ namespace headscope::simulator {
 namespace {
 
 namespace fs = std::filesystem;
+using test::shipped_assets;
+using test::shipped_lessons;
 using tests::read_text;
 using tests::TemporaryFolder;
 using tests::write_text;
 
-fs::path assets() {
-  return tests::source_folder() / "assets";
-}
-fs::path lesson_files() {
-  return tests::source_folder() / "lessons/content/en";
-}
-
 AppState opened(const std::string& model, const fs::path& kept_folder) {
-  core::Result<OpenedModel> found = open_model(model, assets());
-  REQUIRE(found);
-  core::Result<AppState> state = open_state(*std::move(found), {}, assets(), lesson_files());
-  REQUIRE(state);
-  state->kept_folder = kept_folder;
-  return *std::move(state);
+  AppState state = test::open_bundled(model);
+  state.kept_folder = kept_folder;
+  return state;
 }
 
 /// 2026-12-01 03:12:52.123 UTC, and later.
@@ -122,10 +113,10 @@ TEST_CASE("each way of leaving keeps what there is to lose, and nothing else", "
 TEST_CASE("a lesson that is saved with another model keeps what was done with the old one",
           "[simulator][kept]") {
   const TemporaryFolder folder;
-  std::string text = read_text(lesson_files() / "01_query_key_value.md");
+  std::string text = read_text(shipped_lessons() / "01_query_key_value.md");
   const fs::path lesson = folder / "01_own.md";
   write_text(lesson, text);
-  core::Result<AppState> state = open_lesson(assets(), lesson_files(), lesson.string());
+  core::Result<AppState> state = open_lesson(shipped_assets(), shipped_lessons(), lesson.string());
   REQUIRE(state);
   state->kept_folder = folder / "left";
   const std::string sentence = state->session.text() + " " + state->session.text().substr(0, 1);
@@ -251,7 +242,7 @@ TEST_CASE("the window keeps what was left, later if not at once", "[simulator][k
   REQUIRE(autosave->finish(state));
   const std::vector<KeptSession> kept = list_kept(autosave->kept_folder());
   REQUIRE(kept.size() == 1);
-  const core::Result<AppState> back = load_state(kept.front().file, assets(), lesson_files());
+  const core::Result<AppState> back = load_state(kept.front().file, shipped_assets(), shipped_lessons());
   REQUIRE(back);
   CHECK(back->session.text() == text);
 }

@@ -4,9 +4,9 @@
 #include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
 #include "tests/simulator/frame_check.h"
+#include "tests/simulator/state_numbers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,20 +16,8 @@ namespace {
 
 using test::AppOnNull;
 
-std::vector<float> all_numbers(const AppState& state) {
-  std::vector<float> numbers;
-  const core::Trace<float> trace = state.session.trace();
-  for (std::uint32_t index = 0; index < state.session.graph().n_tensors(); ++index)
-    if (state.session.graph().spec({index}).element == core::Element::real) {
-      const auto values = trace.workspace().values({index});
-      numbers.insert(numbers.end(), values.begin(), values.end());
-    }
-  return numbers;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
+using test::all_numbers;
+using test::same_bits;
 
 /// So tall that the whole panel is seen.
 const ImVec2 kTall = {1600, 3200};
@@ -252,6 +240,43 @@ TEST_CASE("a held cell is dragged up and down; one undo gives the same bits back
   CHECK(held.app.state().trail == std::vector<CellAddress>{held.cell});
   held.app.press(ImGuiKey_Z, test::NullBackend::Modifier::control);
   CHECK(same_bits(all_numbers(held.app.state()), before));
+}
+
+TEST_CASE("parts of a turn of the wheel add up, and one undo takes them back", "[simulator][what_if]") {
+  SECTION("a number") {
+    HeldCell held;
+    const double value = held.value();
+    held.app.backend.move_mouse(held.at);
+    held.app.frame(), held.app.frame();
+    held.app.turn_wheel(0.04F);  // less than a unit
+    CHECK(held.value() == value);
+    for (int n = 0; n < 24; ++n) held.app.turn_wheel(0.04F);
+    const double turned = held.value();
+    CHECK(turned > value);
+    CHECK(held.app.state().undo.size() == 1);
+    held.app.press(ImGuiKey_Z, test::NullBackend::Modifier::control);
+    held.app.turn_wheel(1);
+    CHECK(held.value() == Approx(turned).margin(0.011));  // as a whole turn, but for a unit of rounding
+  }
+  SECTION("a word's number") {
+    AppOnNull app(app_of(any_model("decoder, language_model")));
+    app.app.apply(MoveCursor{1});
+    const core::TensorId ids = *app.state().session.graph().find("source.ids");
+    app.app.apply(LockCell{{ids, {0, 1}}});
+    app.settle();
+    ImVec2 at = {0, 0};
+    for (const TextEntry* entry : app.record.with_role("cell"))
+      if (entry->style.weight == Weight::bold) at = entry->rect.centre();
+    REQUIRE(at.x > 0);
+    app.backend.move_mouse(at);
+    app.frame(), app.frame();
+    const double id = app.state().trace().value(ids, {0, 1});
+    for (int n = 0; n < 7; ++n) app.turn_wheel(0.25F);
+    CHECK(app.state().trace().value(ids, {0, 1}) == id + 1);
+    app.turn_wheel(0.25F);
+    CHECK(app.state().trace().value(ids, {0, 1}) == id + 2);
+    CHECK(app.state().undo.size() == 1);
+  }
 }
 
 TEST_CASE("a click on a held cell sets nothing, and a cell that is not held cannot be dragged",
