@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,8 @@ class DiagramDrawer {
   void draw_label(const Rect& box, std::size_t index, ImU32 tint);
   void draw_picture(core::TensorId tensor, std::int64_t head, const Rect& box);
   void frame_lit(const Rect& box, std::size_t index);
+  /// The tensor's "title" or "name" in a tooltip, under the pointer.
+  void say_whole(const Touch& touched, core::TensorId tensor, std::string_view form);
   core::TensorId shown_in(const std::vector<std::size_t>& column) const;
 
   bool is_lit(std::size_t index) const {
