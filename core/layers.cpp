@@ -237,16 +237,16 @@ TensorId add_feed_forward(const Builder& builder, const std::string& name, Tenso
   const ShapeSpec vectors = builder.graph.spec(input).shape;
   const ShapeSpec wide{vectors[0], vectors[1], inner};
 
-  const TensorId w_in = builder.parameter(name + ".w_in", "W_1", {model, inner});
+  const TensorId w_in = builder.parameter(name + ".w_in", "W_in", {model, inner});
   std::optional<TensorId> b_in, b_out;
-  if (config.bias) b_in = builder.parameter(name + ".b_in", "b_1", {inner});
+  if (config.bias) b_in = builder.parameter(name + ".b_in", "b_in", {inner});
   const TensorId hidden = builder.activation(name + ".hidden", "h", wide);
   builder.graph.add_operation(Linear{input, w_in, b_in, hidden});
   const TensorId activated = builder.activation(name + ".activated", "a", wide);
   builder.graph.add_operation(Activate{hidden, activated, config.activation});
 
-  const TensorId w_out = builder.parameter(name + ".w_out", "W_2", {inner, model});
-  if (config.bias) b_out = builder.parameter(name + ".b_out", "b_2", {model});
+  const TensorId w_out = builder.parameter(name + ".w_out", "W_out", {inner, model});
+  if (config.bias) b_out = builder.parameter(name + ".b_out", "b_out", {model});
   const TensorId output = builder.activation(name + ".output", "F", vectors);
   builder.graph.add_operation(Linear{activated, w_out, b_out, output});
   return output;

@@ -3,6 +3,7 @@
 // is kept apart (Setup), so that taking it back gives the same bits as before.
 #pragma once
 
+#include "core/detached_checker.h"
 #include "core/model.h"
 #include "core/result.h"
 #include "core/setup.h"
@@ -70,12 +71,11 @@ class Session {
   /// a session holds); session.labels (given, needed: how many), session.switch (a head or an attention that
   /// is not there), session.means, session.temperature (lowest, highest).
   Result<void> set(Setup setup);
-  /// The same for sentence and edits alone. A new sentence takes the gold answer, the edits of inputs and
-  /// activations and the position that asks with it (they belong to the old one), unless the model is a
-  /// decoder that predicts its own words.
+  /// The same for sentence and edits alone: all else is as setup_for() leaves it.
   Result<void> set(std::string sentence, Edits edits);
   const Setup& setup() const;
-  /// What set() with a new sentence keeps of a setup.
+  /// The setup with a sentence. With another one than now goes what belongs to that: the gold answer, the
+  /// position that asks, the edits of inputs and activations.
   Setup setup_for(std::string sentence) const;
 
   /// Whether the cell may be edited to `value`. Errors: edit.computed (the loss, probabilities that a loss
@@ -101,6 +101,10 @@ class Session {
   /// edited. The target's are those that an encoder-decoder's decoder is fed, its begin token first.
   std::size_t n_positions(TextSide side = TextSide::source) const;
   const Token& token_at(std::size_t position, TextSide side = TextSide::source) const;
+
+  /// What people call the classes, in order; empty where they are but numbers. No number depends on it.
+  const std::vector<std::string>& class_names() const;
+  void name_classes(std::vector<std::string> names);
 
   /// The fed position that asks where nobody chose one: of the question's last word.
   std::int32_t default_read() const;
@@ -137,9 +141,13 @@ class Session {
   /// The gradient of a cell of a parameter or an activation, held against a finite difference, with the
   /// parameters as they were before the update. Precondition: has_gold(), the tensor has a gradient.
   GradientCheck check_gradient(TensorId tensor, const Cell& cell) const;
+  /// What checks gradients of the numbers as they are now, on whatever thread: the same one until they
+  /// change. Precondition: has_gold().
+  std::shared_ptr<DetachedChecker> gradient_checker() const;
 
   /// A head that puts out what it does on average over `examples` (not empty), with the model as it is now.
-  /// Errors: session.switch (no such head); those of feed().
+  /// Errors: session.switch (no such head); those of feed(); session.too_large (most: the numbers of all
+  /// examples together).
   Result<HeadSwitch> mean_switch(const HeadAddress& head, const TokenBatch& examples) const;
 
  private:

@@ -147,28 +147,54 @@ template class Stepper<float>;
 template class Stepper<double>;
 
 template <class T>
-GradientChecker::GradientChecker(const Graph& graph, const Workspace<T>& workspace, const RunOptions& options)
+GradientChecker::GradientChecker(const Graph& graph, const Workspace<T>& workspace, const RunOptions& options,
+                                 GoOn go_on)
     : graph_(graph),
       workspace_(graph, workspace.sizes(), WithGradients::yes),
       moved_(graph, workspace.sizes()),
       interventions_(options.interventions ? *options.interventions : Interventions{}),
-      options_(options) {
+      options_(options),
+      go_on_(std::move(go_on)) {
   copy_givens(graph, workspace, workspace_);
   options_.interventions = &interventions_;
-  run_forward(graph_, workspace_, options_);
-  run_backward(graph_, workspace_, options_);
+  forward(workspace_, 0);
+  backward();
   copy_givens(graph, workspace_, moved_);
-  run_forward(graph_, moved_, options_);
+  forward(moved_, 0);
 }
-template GradientChecker::GradientChecker(const Graph&, const Workspace<float>&, const RunOptions&);
-template GradientChecker::GradientChecker(const Graph&, const Workspace<double>&, const RunOptions&);
+template GradientChecker::GradientChecker(const Graph&, const Workspace<float>&, const RunOptions&, GoOn);
+template GradientChecker::GradientChecker(const Graph&, const Workspace<double>&, const RunOptions&, GoOn);
+
+std::size_t GradientChecker::n_operations_to_make(const Graph& graph) {
+  return 2 * graph.operations().size() + GradientPlan(graph).operations().size();
+}
+
+std::size_t GradientChecker::n_operations_to_check(const Graph& graph, TensorId tensor) {
+  constexpr std::size_t kRuns = 5;  // four losses, and back to how it was
+  return kRuns * (graph.operations().size() - first_operation(graph, tensor));
+}
+
+void GradientChecker::forward(Workspace<double>& workspace, std::size_t begin) {
+  for (std::size_t operation = begin; operation < graph_.operations().size() && !is_stopped_; ++operation) {
+    run_forward(graph_, workspace, operation, operation + 1, options_);
+    is_stopped_ = go_on_ && !go_on_();
+  }
+}
+
+void GradientChecker::backward() {
+  const std::size_t n = workspace_.gradient_plan().operations().size();
+  for (std::size_t place = 0; place < n && !is_stopped_; ++place) {
+    run_backward(graph_, workspace_, place, place + 1, options_);
+    is_stopped_ = go_on_ && !go_on_();
+  }
+}
 
 double GradientChecker::loss_at(TensorId tensor, const Cell& cell, double x, std::size_t begin) {
   if (graph_.spec(tensor).role == Role::parameter)
     moved_.values(tensor)[static_cast<std::size_t>(moved_.shape(tensor).flat(cell))] = x;
   else
     interventions_.overrides.back().values[0] = x;
-  run_forward(graph_, moved_, begin, graph_.operations().size(), options_);
+  forward(moved_, begin);
   return moved_.values(moved_.gradient_plan().loss())[0];
 }
 
@@ -206,13 +232,13 @@ GradientCheck GradientChecker::check(TensorId tensor, const Cell& cell) {
     // each loss carries a few roundings of its own size; their factors add up to 18
     check.rounding =
         4 * 18 * std::numeric_limits<double>::epsilon() * std::abs(losses[1]) / (12 * check.step);
-    if (!check.crosses_kink) break;
+    if (!check.crosses_kink || is_stopped_) break;
   }
   if (is_parameter)
     moved_.values(tensor)[place] = x;
   else
     interventions_.overrides.pop_back();
-  run_forward(graph_, moved_, begin, graph_.operations().size(), options_);  // as it was
+  forward(moved_, begin);  // as it was
   return check;
 }
 

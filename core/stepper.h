@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -78,20 +79,31 @@ struct GradientCheck {
 /// Checks many cells of one run: a copy of the numbers in double, differentiated once.
 class GradientChecker {
  public:
+  /// Asked after every operation that has run, each of a checker's own; false stops the work.
+  using GoOn = std::function<bool()>;
+
   /// The graph must outlive it. Preconditions: the workspace's parameters and inputs are set, and the graph
   /// has a loss.
   template <class T>
-  GradientChecker(const Graph& graph, const Workspace<T>& workspace, const RunOptions& options);
+  GradientChecker(const Graph& graph, const Workspace<T>& workspace, const RunOptions& options,
+                  GoOn go_on = {});
   GradientChecker(const GradientChecker&) = delete;  // the options point at its own interventions
   GradientChecker& operator=(const GradientChecker&) = delete;
 
   /// A cell of a parameter or an activation that has a gradient; an activation's is set by hand for the runs.
   /// h is 3e-4 · max(1, |x|), and a tenth or a hundredth of it where the larger step crosses a kink.
   GradientCheck check(TensorId tensor, const Cell& cell);
+  /// Whether it was stopped, at any time: then what check() returned means nothing, nor will it.
+  bool is_stopped() const { return is_stopped_; }
+  /// How many operations the making of a checker runs, and how many a check that no kink disturbs.
+  static std::size_t n_operations_to_make(const Graph& graph);
+  static std::size_t n_operations_to_check(const Graph& graph, TensorId tensor);
   /// The analytic gradients.
   const Workspace<double>& workspace() const { return workspace_; }
 
  private:
+  void forward(Workspace<double>& workspace, std::size_t begin);
+  void backward();
   double loss_at(TensorId tensor, const Cell& cell, double x, std::size_t begin);
   std::vector<bool> signs() const;
 
@@ -100,6 +112,8 @@ class GradientChecker {
   Workspace<double> moved_;      // the same between checks; within one, a cell is another
   Interventions interventions_;
   RunOptions options_;
+  GoOn go_on_;
+  bool is_stopped_ = false;
 };
 
 /// Checks one cell, as GradientChecker does.

@@ -242,6 +242,61 @@ void separate_question(std::vector<std::string>& words, const Vocabulary& vocabu
   if (question != words.end() && question + 1 != words.end()) words.insert(question + 1, kSeparator);
 }
 
+/// How many letters (bytes) must be put in, left out or replaced to make one of the other.
+std::size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<std::size_t> row(right.size() + 1);
+  for (std::size_t at = 0; at < row.size(); ++at) row[at] = at;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < right.size(); ++j) {
+      const std::size_t replaced = diagonal + (left[i] == right[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The word of the vocabulary that is spelled most like it, the first of equals; empty where there is none.
+std::string nearest_word(const std::string& word, const Vocabulary& vocabulary) {
+  std::string nearest;
+  std::size_t least = 0;
+  for (std::int32_t id = 1; id < vocabulary.size(); ++id) {
+    const std::string& known = vocabulary.token(id);
+    if (is_special(id, vocabulary) || known.starts_with('<')) continue;
+    const std::size_t distance = edit_distance(word, known);
+    if (!nearest.empty() && distance >= least) continue;
+    nearest = known;
+    least = distance;
+  }
+  return nearest;
+}
+
+/// Of many words so many are named.
+constexpr std::size_t kMostNamed = 8;
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string list;
+  for (std::size_t at = 0; at < std::min(words.size(), kMostNamed); ++at)
+    list.append(at == 0 ? "" : ", ").append(words[at]);
+  return words.size() > kMostNamed ? list + ", …" : list;
+}
+
+/// All words that have no row, each once, and the words that come nearest to them.
+Error unknown_words(const std::vector<std::string>& words, const Vocabulary& vocabulary) {
+  std::vector<std::string> unknown, near;
+  const auto add = [](std::vector<std::string>& list, std::string word) {
+    if (!word.empty() && std::ranges::find(list, word) == list.end()) list.push_back(std::move(word));
+  };
+  for (const std::string& word : words) {
+    const std::optional<std::int32_t> id = vocabulary.find(word);
+    if (id && !is_special(*id, vocabulary)) continue;
+    add(unknown, word);
+    if (near.size() < kMostNamed) add(near, nearest_word(word, vocabulary));
+  }
+  return {"text.unknown_word", "", {{"words", listed(unknown)}, {"near", near.empty() ? "–" : listed(near)}}};
+}
+
 }  // namespace
 
 Result<Sentence> tokenize(std::string_view text, const Vocabulary& vocabulary, const TokenizerConfig& config,
@@ -253,12 +308,12 @@ Result<Sentence> tokenize(std::string_view text, const Vocabulary& vocabulary, c
   Sentence sentence;
   sentence.n_cut = words.size() - std::min(words.size(), max_tokens);
   words.resize(words.size() - sentence.n_cut);
-  for (std::string& word : words) {
+  for (const std::string& word : words) {
     std::optional<std::int32_t> id = vocabulary.find(word);
     const bool is_unknown = !id || is_special(*id, vocabulary);
     if (is_unknown) id = vocabulary.spare_row(word);
-    if (!id) return Error{"text.unknown_word", "", {{"word", word}}};
-    sentence.tokens.push_back({std::move(word), *id, is_unknown});
+    if (!id) return unknown_words(words, vocabulary);
+    sentence.tokens.push_back({word, *id, is_unknown});
   }
   return sentence;
 }

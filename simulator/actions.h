@@ -24,10 +24,20 @@ struct OpenLesson {
 struct OpenModel {
   std::string what;  // as open_model() takes it, or a session file's path
 };
-/// Writes a session file, NAME.headscope (the ending is added where it is missing).
+/// Goes on with a session that was left, in the place of what is open.
+struct OpenKept {
+  std::filesystem::path file;  // of list_kept()
+};
+/// Whether a file may take another's place.
+enum class Existing : std::uint8_t { refuse, replace };
+/// Writes a session file, NAME.headscope (the ending is added where it is missing). One that is there already
+/// and is not this session's is refused (session_file.exists), unless it is to be replaced.
 struct SaveSession {
   std::filesystem::path path;
+  Existing existing = Existing::refuse;
 };
+/// Takes the message away, and does nothing else.
+struct Dismiss {};
 struct AnswerQuestion {
   std::size_t question = 0;
   lessons::Given given;
@@ -124,6 +134,11 @@ struct ReturnTo {
 struct CheckGradient {
   CellAddress address;
 };
+/// Goes on with what takes longer than the state's patience: a long walk, a gradient check. The window's own,
+/// a frame at a time.
+struct GoOn {};
+/// Leaves a long walk where it is, and a gradient check undone.
+struct Stop {};
 struct ChooseHead {
   std::int64_t head = 0;
 };
@@ -160,18 +175,19 @@ struct SetTextScale {
 };
 
 using Action =
-    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, OpenModel, SaveSession, AnswerQuestion,
-                 RevealAnswer, ReloadLesson, NextOperation, PreviousOperation, NextLayer, PreviousLayer,
-                 MoveCursor, NextTrainingStep, SetPlaying, SetPlayBy, SetSentence, SetGold, AssumeGold,
-                 SetRead, DrawExample, SetCell, ClearCell, SetHead, SetAttention, SetOptimiser,
+    std::variant<NextStep, PreviousStep, GoToStep, OpenLesson, OpenModel, OpenKept, SaveSession, Dismiss,
+                 AnswerQuestion, RevealAnswer, ReloadLesson, NextOperation, PreviousOperation, NextLayer,
+                 PreviousLayer, MoveCursor, NextTrainingStep, SetPlaying, SetPlayBy, SetSentence, SetGold,
+                 AssumeGold, SetRead, DrawExample, SetCell, ClearCell, SetHead, SetAttention, SetOptimiser,
                  RestoreSentence, RestoreCells, Reset, Undo, Redo, LockCell, FollowCell, StepBack, ReturnTo,
-                 CheckGradient, ChooseHead, OpenPlace, ShowTensor, ChooseResult, SetDifference, MarkBefore,
-                 SetLeftPanel, SetAppearance, SetLayout, SetTextScale>;
+                 CheckGradient, GoOn, Stop, ChooseHead, OpenPlace, ShowTensor, ChooseResult, SetDifference,
+                 MarkBefore, SetLeftPanel, SetAppearance, SetLayout, SetTextScale>;
 
 /// What a frame collects.
 using Actions = std::vector<Action>;
 
-/// Applies one action. A failure leaves the state as it was, but for `message`.
+/// Applies one action. A failure leaves the state as it was, but for `message`, which stands until the next
+/// action of the learner's.
 void apply_action(AppState& state, const Action& action);
 
 }  // namespace headscope::simulator

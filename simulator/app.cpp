@@ -1,5 +1,6 @@
 #include "simulator/app.h"
 
+#include "simulator/gradient_job.h"
 #include "simulator/panels/regions.h"
 #include "simulator/panels/stage_matrix.h"
 #include "simulator/panels/tabs.h"
@@ -21,10 +22,10 @@ Sizing sizing_of(const AppState& state) {
   return state.layout == Layout::presentation ? Sizing::presentation : Sizing::normal;
 }
 
-/// A bare window over everything.
-void begin_window(const char* name, ImVec2 size, ImGuiWindowFlags flags) {
-  ImGui::SetNextWindowPos({0, 0});
-  ImGui::SetNextWindowSize(size);
+/// A bare window.
+void begin_window(const char* name, const Rect& box, ImGuiWindowFlags flags) {
+  ImGui::SetNextWindowPos(box.min);
+  ImGui::SetNextWindowSize({box.width(), box.height()});
   ImGui::Begin(name, nullptr,
                flags | ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
@@ -32,12 +33,12 @@ void begin_window(const char* name, ImVec2 size, ImGuiWindowFlags flags) {
 }
 
 /// A window of its own, so that the scrolled areas lie under it too.
-void draw_over(const Panel& panel, ImVec2 size, const char* name, void (*draw)(Panel&, const Rect&)) {
-  begin_window(name, size, ImGuiWindowFlags_None);
+void draw_over(const Panel& panel, const Rect& box, const char* name, void (*draw)(Panel&, const Rect&)) {
+  begin_window(name, box, ImGuiWindowFlags_None);
   Painter painter = panel.painter().on(*ImGui::GetWindowDrawList());
   Ui ui{painter, panel.ui.focus};
   Panel over = panel.with(ui);
-  draw(over, {{0, 0}, size});
+  draw(over, box);
   ImGui::End();
 }
 
@@ -54,7 +55,7 @@ void draw_study(Panel& panel, ImVec2 window) {
     draw_left(panel, regions.lesson);
   Rect stage = regions.stage;
   // the drawer comes when a cell is held, and the stage keeps what it leaves
-  const bool has_drawer = regions.drawer && (panel.view.is_locked || panel.state.message);
+  const bool has_drawer = regions.drawer && (panel.view.is_locked || panel.message());
   if (has_drawer) stage.max.x = regions.drawer->min.x;
   draw_stage(panel, stage);
   if (regions.explainer) draw_explainer(panel, *regions.explainer);
@@ -113,6 +114,10 @@ void App::apply(const Action& action) {
   refresh_view();
 }
 
+std::vector<std::shared_ptr<const LeftSession>> App::take_left() {
+  return std::exchange(state_.left, {});
+}
+
 void App::refresh_view() {
   if (lesson_ != state_.runner.lesson || model_ != state_.session.shared_model()) forget_model();
   // an action may have taken the cell away from under the pointer
@@ -146,6 +151,8 @@ void App::forget_model() {
   window_.turned_from.reset();
   window_.drafts.clear();
   window_.field_drafts.clear();
+  window_.field_tries.clear();
+  window_.refusals.clear();
   window_.hints.clear();
   window_.answered.reset();
   window_.focus_cell.reset();
@@ -174,7 +181,7 @@ void App::turn_pages() {
 }
 
 void App::play(double time, Actions& actions) {
-  if (state_.playing == Playing::no) {
+  if (state_.playing == Playing::no || state_.walk) {
     window_.play_since = time;
     return;
   }
@@ -192,6 +199,8 @@ void App::play(double time, Actions& actions) {
 
 double App::next_frame_within(double time) const {
   if (follow_up_) return 0;
+  constexpr double kProgress = 0.1;  // seconds between looks at a check on its own thread
+  if (state_.checking) return kProgress;
   if (state_.playing == Playing::no) return platform::kOnInput;
   return std::max(0.0, window_.play_since + kSecondsPerOperation / window_.speed - time);
 }
@@ -214,7 +223,7 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
-  begin_window("headscope", size, ImGuiWindowFlags_NoBringToFrontOnFocus);
+  begin_window("headscope", {{0, 0}, size}, ImGuiWindowFlags_NoBringToFrontOnFocus);
   if (record) record->clear();
 
   window_.focus.begin_frame();
@@ -233,11 +242,15 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   read_shortcuts(panel);
   play(frame.time, actions);
   ImGui::End();
-  if (window_.opening == Shown::yes) draw_over(panel, size, "opening", draw_opening);
-  if (window_.help == Shown::yes) draw_over(panel, size, "help", draw_help);
+  if (window_.opening == Shown::yes) draw_over(panel, {{0, 0}, size}, "opening", draw_opening);
+  if (window_.help == Shown::yes) draw_over(panel, {{0, 0}, size}, "help", draw_help);
+  if (is_computing(state_)) draw_over(panel, progress_box(painter, size), "progress", draw_progress);
   if (!pointed.text.empty()) tooltip(painter, ImGui::GetIO().MousePos, pointed.text, pointed.source);
   ImGui::PopStyleVar(3);
 
+  // what was begun goes on where the learner does nothing else
+  const bool has_more = state_.walk || (state_.checking && state_.checking->wait(0));
+  if (has_more && actions.empty()) actions.emplace_back(GoOn{});
   for (const Action& action : actions) apply_action(state_, action);
   if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;
   refresh_view();

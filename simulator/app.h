@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headscope::simulator {
 
@@ -29,6 +30,9 @@ class App {
 
   /// Applies an action from outside a frame (a test, the command line).
   void apply(const Action& action);
+
+  /// The sessions that were left since the last call, for whoever keeps them.
+  std::vector<std::shared_ptr<const LeftSession>> take_left();
 
   const AppState& state() const { return state_; }
   const View& view() const { return view_; }

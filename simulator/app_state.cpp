@@ -4,6 +4,22 @@
 
 namespace headscope::simulator {
 
+namespace {
+
+/// Empty where the task has no names, or no classes.
+std::vector<std::string> class_names_of(const core::Task& task) {
+  std::vector<std::string> names;
+  bool is_named = false;
+  for (std::int32_t label = 0; label < task.form().n_classes; ++label) {
+    names.push_back(task.class_name(label));
+    is_named |= names.back() != std::to_string(label);
+  }
+  if (!is_named) names.clear();
+  return names;
+}
+
+}  // namespace
+
 std::int64_t AppState::head() const {
   return has_lesson() ? lessons::current_head(runner, session)
                       : std::clamp<std::int64_t>(chosen_head, 0, session.config().n_heads - 1);
@@ -28,6 +44,12 @@ bool AppState::has_cell(const CellAddress& address) const {
   }
   return session.has_gold() && graph.spec(address.tensor).role == core::Role::parameter &&
          session.trace().workspace().has_gradient(address.tensor);
+}
+
+std::optional<double> loss_of(const core::Session& session) {
+  const std::optional<core::TensorId> loss = session.graph().find("loss");
+  if (!loss || !session.has_gold()) return std::nullopt;
+  return session.trace().value(*loss, session.trace().shape(*loss).cell(0));
 }
 
 core::Result<AppState> open_lesson(const std::filesystem::path& assets,
@@ -65,6 +87,7 @@ core::Result<AppState> open_session(const std::filesystem::path& assets,
                  .session = std::move(session),
                  .level = StageLevel::model,
                  .left_panel = LeftPanel::what_if};
+  if (state.task) state.session.name_classes(class_names_of(*state.task));
   state.initial = state.session.setup();
   state.session.move_to(0);
   return state;

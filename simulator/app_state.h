@@ -49,11 +49,26 @@ struct CheckedGradient {
   core::GradientCheck check;
 };
 
+/// A training step that was taken, on one sentence and its right answer.
+struct TrainedStep {
+  std::int64_t step = 0;
+  double loss_before = 0, loss_after = 0;
+};
+
 /// The same model before what was changed, at the same step: what a difference is shown against.
 struct Comparison {
   /// What the learner marked as "before"; none: this sentence with the model as it was opened.
   std::optional<core::Setup> marked = {};
   std::unique_ptr<core::Session> before = {};  // none: differences are not shown
+};
+
+struct LeftSession;  // kept_sessions.h
+class GradientJob;   // gradient_job.h
+
+/// Where the cursor is on its way to, and what happens there.
+struct Walk {
+  std::size_t to = 0;
+  std::optional<std::size_t> trains_from = {};  // the next training step is taken; undo returns to here
 };
 
 struct AppState {
@@ -77,7 +92,12 @@ struct AppState {
   std::int64_t chosen_head = 0;               // outside lessons
   Comparison comparison = {};
   std::optional<CheckedGradient> checked = {};  // until a number changes
-  std::optional<core::Error> message = {};      // the last action's failure, shown until the next action
+  std::optional<TrainedStep> trained = {};      // the last thing that changed a number, if it was one
+  /// For how many seconds an action may compute before the rest waits for GoOn; none: to its end.
+  std::optional<double> patience = {};
+  std::optional<Walk> walk = {};               // what waits of a long way,
+  std::shared_ptr<GradientJob> checking = {};  // of a gradient check
+  std::optional<core::Error> message = {};     // the last action's failure, shown until the next action
   Appearance appearance = Appearance::light;
   Layout layout = Layout::study;
   Playing playing = Playing::no;
@@ -85,7 +105,10 @@ struct AppState {
   LeftPanel left_panel = LeftPanel::lesson;
   double text_scale = 1.0;
   std::optional<std::filesystem::path> session_file = {};  // that the learner wrote or opened last
-  std::uint64_t revision = 0;                              // counts changes: views are rebuilt when it moved
+  std::filesystem::path kept_folder = {};  // where sessions that are left are kept; empty: nowhere
+  std::optional<std::filesystem::path> kept_file = {};  // the one of them that this session goes on with
+  std::vector<std::shared_ptr<const LeftSession>> left = {};  // that the window has still to keep
+  std::uint64_t revision = 0;  // counts changes: views are rebuilt when it moved
 
   bool has_lesson() const { return runner.lesson != nullptr; }
   /// Precondition: has_lesson().
@@ -103,6 +126,9 @@ struct AppState {
   bool has_cell(const CellAddress& address) const;
   core::Trace<float> trace() const { return session.trace(); }
 };
+
+/// What the model's answer costs with all that is set; none without a right answer.
+std::optional<double> loss_of(const core::Session& session);
 
 /// Opens a lesson at its first step. Errors: those of find_lesson(), load_lesson(), make_session().
 core::Result<AppState> open_lesson(const std::filesystem::path& assets,

@@ -1,10 +1,14 @@
 #include "simulator/autosave.h"
 
 #include "core/formats/atomic_file.h"
+#include "simulator/kept_sessions.h"
 #include "simulator/session_file.h"
 #include "simulator/session_state.h"
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -46,7 +50,8 @@ core::Result<fs::path> set_aside(const fs::path& file) {
 /// The thread that writes. It has the newest state that it was given, and nothing else of the window.
 class Autosave::Writer {
  public:
-  explicit Writer(fs::path file) : file_(std::move(file)), thread_([this] { work(); }) {}
+  Writer(fs::path file, fs::path kept_folder)
+      : file_(std::move(file)), kept_folder_(std::move(kept_folder)), thread_([this] { work(); }) {}
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
   ~Writer() {
@@ -73,9 +78,17 @@ class Autosave::Writer {
     changed_.notify_all();
   }
 
+  void keep(std::vector<std::shared_ptr<const LeftSession>> left) {
+    {
+      const std::lock_guard guard(mutex_);
+      std::ranges::move(left, std::back_inserter(left_));
+    }
+    changed_.notify_all();
+  }
+
   core::Result<void> wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !next_ && !is_writing_; });
+    changed_.wait(lock, [this] { return !next_ && left_.empty() && !is_writing_; });
     if (error_) return *std::exchange(error_, std::nullopt);
     return {};
   }
@@ -86,16 +99,23 @@ class Autosave::Writer {
   }
 
  private:
+  /// What is written at one go.
+  struct Work {
+    std::vector<std::shared_ptr<const LeftSession>> left;
+    std::optional<SessionFile> state;
+    Earlier earlier = Earlier::replaced;
+  };
+
   void work() {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] { return next_ || is_ending_; });
-      if (!next_) return;
-      const SessionFile state = *std::exchange(next_, std::nullopt);
-      const Earlier earlier = std::exchange(earlier_, Earlier::replaced);
+      changed_.wait(lock, [this] { return next_ || !left_.empty() || is_ending_; });
+      if (!next_ && left_.empty()) return;
+      Work work{.left = std::exchange(left_, {}), .state = std::exchange(next_, std::nullopt)};
+      if (work.state) work.earlier = std::exchange(earlier_, Earlier::replaced);
       is_writing_ = true;
       lock.unlock();
-      std::optional<core::Error> error = write(state, earlier);
+      std::optional<core::Error> error = write(std::move(work));
       lock.lock();
       is_writing_ = false;
       error_ = std::move(error);
@@ -103,28 +123,39 @@ class Autosave::Writer {
     }
   }
 
-  std::optional<core::Error> write(const SessionFile& state, Earlier earlier) const {
+  /// The first failure; whatever can be written is. A session that was left and could not be kept is tried
+  /// again with the next.
+  std::optional<core::Error> write(Work work) {
+    std::optional<core::Error> error;
+    const auto is_written = [&](const core::Result<void>& written) {
+      if (!written && !error) error = written.error();
+      return written.has_value();
+    };
+    const KeptTime now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    std::ranges::move(work.left, std::back_inserter(unkept_));
+    if (unkept_.size() > kMostKept) unkept_.erase(unkept_.begin(), unkept_.end() - kMostKept);
     try {
-      if (earlier == Earlier::kept) {
-        std::error_code ignored;  // there may be none
-        fs::rename(file_, file_.parent_path() / "previous.headscope", ignored);
-      }
-      const core::Result<void> written = write_session(file_, state);
-      if (!written) return written.error();
-      return std::nullopt;
+      if (work.earlier == Earlier::kept) is_written(keep_file(kept_folder_, file_, now));
+      std::erase_if(unkept_, [&](const std::shared_ptr<const LeftSession>& left) {
+        return is_written(keep_session(kept_folder_, *left, now));
+      });
+      if (work.state) is_written(write_session(file_, *work.state));
     } catch (const std::bad_alloc&) {
-      return core::Error{"file.too_large", file_.string(), {{"limit", "0"}}};
+      return core::Error{"autosave.memory", file_.string()};
     }
+    return error;
   }
 
-  const fs::path file_;
+  const fs::path file_, kept_folder_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::vector<std::shared_ptr<const LeftSession>> left_;
   std::optional<SessionFile> next_;
   std::optional<core::Error> error_;
   Earlier earlier_ = Earlier::replaced;
   bool is_writing_ = false, is_ending_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::vector<std::shared_ptr<const LeftSession>> unkept_;  // the thread's own
+  std::thread thread_;                                      // last: it uses all of the above
 };
 
 core::Result<Autosave> Autosave::open(const fs::path& folder) {
@@ -133,14 +164,16 @@ core::Result<Autosave> Autosave::open(const fs::path& folder) {
     const fs::path own = place == 1 ? folder : folder / std::to_string(place);
     if (core::Result<void> made = core::make_folder(own); !made) return made.error();
     core::Result<core::FolderLock> lock = core::FolderLock::take(own);
-    if (lock) return Autosave(own / "last.headscope", *std::move(lock));
+    if (lock) return Autosave(own / "last.headscope", kept_folder_in(folder), *std::move(lock));
     if (lock.error().key != "run.in_use") return lock.error();
   }
   return core::Error{"autosave.many", folder.string(), {{"count", std::to_string(kPlaces)}}};
 }
 
-Autosave::Autosave(fs::path file, core::FolderLock lock)
-    : lock_(std::move(lock)), writer_(std::make_unique<Writer>(std::move(file))) {}
+Autosave::Autosave(fs::path file, fs::path kept_folder, core::FolderLock lock)
+    : lock_(std::move(lock)),
+      kept_folder_(std::move(kept_folder)),
+      writer_(std::make_unique<Writer>(std::move(file), kept_folder_)) {}
 Autosave::Autosave(Autosave&&) noexcept = default;
 Autosave& Autosave::operator=(Autosave&&) noexcept = default;
 Autosave::~Autosave() = default;  // the writer ends before the lock is given back
@@ -161,6 +194,10 @@ void Autosave::look(const AppState& state, double time) {
   saved_revision_ = state.revision;
   changed_since_.reset();
   writer_->hand_over(save_state(state));
+}
+
+void Autosave::keep(std::vector<std::shared_ptr<const LeftSession>> left) {
+  if (!left.empty()) writer_->keep(std::move(left));
 }
 
 std::optional<double> Autosave::due_within(double time) const {

@@ -212,6 +212,25 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return text;
 }
 
+/// "good: very positive", "b: 2 / 7" of several predictions; of each word that is asked about.
+std::vector<std::string> answers_at_words(const AppState& state, const core::Gold& gold) {
+  const auto n_outputs = static_cast<std::size_t>(state.session.config().n_outputs);
+  const bool is_of_this_sentence = gold.labels.size() == state.session.n_positions() * n_outputs;
+  std::vector<std::string> answers;
+  for (std::size_t at = 0; at + n_outputs <= gold.labels.size(); at += n_outputs) {
+    std::vector<std::string> classes;
+    bool is_asked = false;
+    for (std::size_t output = 0; output < n_outputs; ++output) {
+      classes.push_back(class_name(state, gold.labels[at + output]));
+      is_asked |= gold.labels[at + output] >= 0;
+    }
+    if (!is_asked) continue;
+    const std::string word = is_of_this_sentence ? state.session.token_at(at / n_outputs).text + ": " : "";
+    answers.push_back(word + joined(classes, " / "));
+  }
+  return answers;
+}
+
 }  // namespace
 
 std::vector<Change> changes_between(const AppState& state, const core::Setup& from, const core::Setup& to,
@@ -228,7 +247,9 @@ std::string summary_of(const std::vector<Change>& changes, const Words& words) {
 
 std::string class_name(const AppState& state, std::int32_t label) {
   if (label < 0) return "–";
-  return state.task ? state.task->class_name(label) : std::to_string(label);
+  const std::vector<std::string>& names = state.session.class_names();
+  const auto at = static_cast<std::size_t>(label);
+  return at < names.size() ? names[at] : std::to_string(label);
 }
 
 std::string answer_text(const AppState& state, const core::Gold& gold) {
@@ -244,8 +265,10 @@ std::string answer_text(const AppState& state, const core::Gold& gold) {
           words.push_back(session.token_at(static_cast<std::size_t>(at)).text);
       return joined(words, " ");
     case core::Objective::classification:
-    case core::Objective::token_classification:
       for (const std::int32_t label : gold.labels) words.push_back(class_name(state, label));
+      return joined(words, ", ");
+    case core::Objective::token_classification:
+      words = answers_at_words(state, gold);
       if (words.size() > kMostLabels) {
         words.resize(kMostLabels);
         words.emplace_back("…");

@@ -26,7 +26,8 @@ std::vector<Change> changes_between(const AppState& state, const core::Setup& fr
 /// The same as one line: the first change, and how many more there are; empty: none.
 std::string summary_of(const std::vector<Change>& changes, const Words& words);
 
-/// An answer as people say it: a class's name, the words of a span, a sentence. Empty where there is none.
+/// An answer as people say it: a class's name, "good: very positive" of each word that is asked about, the
+/// words of a span, a sentence. Empty where there is none.
 std::string answer_text(const AppState& state, const core::Gold& gold);
 
 /// The name of a class, of a task's model; else its number.

@@ -1,9 +1,11 @@
 #include "simulator/diagram.h"
 
 #include "core/graph_paths.h"
+#include "core/model.h"
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace headscope::simulator {
@@ -233,10 +235,25 @@ bool is_by_head(const Graph& graph, std::size_t operation) {
   return graph.spec(core::result(graph.operations()[operation])).shape.find(core::Axis::head) >= 0;
 }
 
-std::vector<TensorId> given_to(const Graph& graph, std::size_t operation) {
+void leave_out_lengths(Diagram& diagram, const core::Trace<float>& trace) {
+  const core::Inputs inputs = core::find_inputs(trace.graph());
+  const core::Sizes& sizes = trace.workspace().sizes();
+  const auto leave_out = [&](std::optional<TensorId> lengths, std::int64_t longest) {
+    if (!lengths) return;
+    const std::span<const std::int32_t> all = trace.workspace().integers(*lengths);
+    if (std::all_of(all.begin(), all.end(), [&](std::int32_t length) { return length == longest; }))
+      diagram.left_out.push_back(*lengths);
+  };
+  leave_out(inputs.lengths, sizes.source);
+  leave_out(inputs.target_lengths, sizes.target);
+}
+
+std::vector<TensorId> given_to(const Graph& graph, const Diagram& diagram, std::size_t operation) {
+  const std::vector<TensorId>& left_out = diagram.left_out;
   std::vector<TensorId> given;
   for (const TensorId operand : core::operands(graph.operations()[operation]))
-    if (!graph.producer(operand)) given.push_back(operand);
+    if (!graph.producer(operand) && std::find(left_out.begin(), left_out.end(), operand) == left_out.end())
+      given.push_back(operand);
   std::stable_sort(given.begin(), given.end(), [&](TensorId left, TensorId right) {
     return graph.spec(left).role == core::Role::parameter && graph.spec(right).role != core::Role::parameter;
   });

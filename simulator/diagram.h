@@ -4,6 +4,7 @@
 
 #include "core/graph.h"
 #include "core/steps.h"
+#include "core/trace.h"
 #include "simulator/app_state.h"
 
 #include <cstddef>
@@ -39,6 +40,7 @@ struct Diagram {
   std::vector<DiagramNode> nodes;                 // the first is the model
   std::vector<std::size_t> leaf_of;               // the node of each operation
   std::vector<std::vector<std::size_t>> readers;  // the operations that read each tensor
+  std::vector<core::TensorId> left_out;           // inputs that say nothing now, and are not drawn
 
   /// The outermost box with this path; none where there is no such box.
   std::optional<std::size_t> find(std::string_view path) const;
@@ -71,8 +73,13 @@ bool carries_gradient(const core::Graph& graph, const Diagram& diagram, std::siz
 /// Whether the operation works head by head: its result has a side of heads.
 bool is_by_head(const core::Graph& graph, std::size_t operation);
 
-/// The tensors that the operation reads and nothing computes: parameters first, then inputs.
-std::vector<core::TensorId> given_to(const core::Graph& graph, std::size_t operation);
+/// The tensors that the operation reads and nothing computes: parameters first, then inputs; without those
+/// that are left out.
+std::vector<core::TensorId> given_to(const core::Graph& graph, const Diagram& diagram, std::size_t operation);
+
+/// Leaves out the lengths of sentences where every position is a word: nothing is padding then, and a mask
+/// that hides the future alone has no use for a length.
+void leave_out_lengths(Diagram& diagram, const core::Trace<float>& trace);
 
 /// The operations that a step is about: one, or of an update those that read the parameter.
 std::vector<std::size_t> operations_of(const Diagram& diagram, const core::Step& step);

@@ -153,4 +153,35 @@ std::string escape_markdown(std::string_view text) {
   return escaped;
 }
 
+std::string_view counted_word(core::Axis axis) {
+  switch (axis) {
+    case core::Axis::head:
+      return "head";
+    case core::Axis::position:
+      return "position";
+    case core::Axis::model:
+      return "channel";
+    case core::Axis::head_channel:
+      return "head_channel";
+    case core::Axis::feed_forward:
+      return "hidden_channel";
+    case core::Axis::class_label:
+      return "class";
+    case core::Axis::output:
+      return "output";
+    case core::Axis::token_type:
+      return "type";
+    case core::Axis::batch:
+    case core::Axis::query:
+    case core::Axis::key:
+    case core::Axis::concat:
+    case core::Axis::vocabulary:
+    case core::Axis::edge:
+    case core::Axis::distance:
+    case core::Axis::one:
+      break;
+  }
+  return {};
+}
+
 }  // namespace headscope::simulator

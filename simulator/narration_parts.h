@@ -60,6 +60,10 @@ void add_terms(const NarrationSource& source, const core::Explanation& explanati
 void add_sentence(const NarrationSource& source, const core::Explanation& explanation, Narration& narration);
 void add_links(const NarrationSource& source, const core::Explanation& explanation, Narration& narration);
 
+/// What a text calls the index along an axis that is only counted: "channel", "class"; empty where the axis
+/// has words or numbers of its own.
+std::string_view counted_word(core::Axis axis);
+
 /// What names the sides of a tensor's cell in a sentence: {query}, {key}, {head}, {channel}, …
 lessons::TextValues cell_values(const NarrationSource& source, const CellAddress& cell);
 

@@ -52,6 +52,12 @@ class SentenceWriter {
     const std::size_t dot = explanation_.key.find('.');
     if (dot != std::string::npos) key += "_" + explanation_.key.substr(dot + 1);
     if (explanation_.combine == Combine::by_hand) key = "by_hand";
+    const std::vector<std::string>& names = source_.session.class_names();
+    if ((key == "label" || key == "labels") && explanation_.value >= 0 &&
+        explanation_.value < static_cast<double>(names.size())) {
+      values.emplace_back("class", escape_markdown(names[static_cast<std::size_t>(explanation_.value)]));
+      key += "_named";
+    }
     return say("explain." + key, values);
   }
 
@@ -142,28 +148,12 @@ lessons::TextValues cell_values(const NarrationSource& source, const CellAddress
       case Axis::vocabulary:
         values.emplace_back("word", label());
         break;
-      case Axis::head:
-        values.emplace_back("head", std::to_string(index));
-        break;
-      case Axis::position:
-        values.emplace_back("position", std::to_string(index));
-        break;
       case Axis::concat:
         values.emplace_back("head", std::to_string(index / source.session.config().d_head));
         values.emplace_back("channel", std::to_string(index % source.session.config().d_head));
         break;
-      case Axis::model:
       case Axis::feed_forward:
         values.emplace_back("channel", std::to_string(index));
-        break;
-      case Axis::head_channel:
-        values.emplace_back("head_channel", std::to_string(index));
-        break;
-      case Axis::class_label:
-        values.emplace_back("class", std::to_string(index));
-        break;
-      case Axis::output:
-        values.emplace_back("output", std::to_string(index));
         break;
       case Axis::edge:
         values.emplace_back("edge", source.text(index == 0 ? "explainer.start" : "explainer.end"));
@@ -171,8 +161,17 @@ lessons::TextValues cell_values(const NarrationSource& source, const CellAddress
       case Axis::distance:
         values.emplace_back("distance", side_label(source.session, side, index));
         break;
+      case Axis::class_label:
+        values.emplace_back(
+            "class", labels_are_words(source.session, side) ? "*" + label() + "*" : std::to_string(index));
+        break;
+      case Axis::head:
+      case Axis::position:
+      case Axis::model:
+      case Axis::head_channel:
+      case Axis::output:
       case Axis::token_type:
-        values.emplace_back("type", std::to_string(index));
+        values.emplace_back(counted_word(shape[place].axis), std::to_string(index));
         break;
       case Axis::batch:
       case Axis::one:

@@ -103,8 +103,8 @@ class StepWriter {
       const SliceSide side = whole_side(source_.session, cell.tensor, at);
       const std::string label = escape_markdown(side_label(source_.session, side, index));
       const std::string word = "*" + label + "*";
-      const auto counted = [&](const char* name) {
-        add(say(std::string("place.") + name, {{"n", std::to_string(index)}}));
+      const auto counted = [&](std::string_view name) {
+        add(say("place." + std::string(name), {{"n", std::to_string(index)}}));
       };
       switch (side.axis) {
         case Axis::query:
@@ -121,26 +121,21 @@ class StepWriter {
           add(say("place.head", {{"n", std::to_string(index / source_.session.config().d_head)}}));
           add(say("place.channel", {{"n", std::to_string(index % source_.session.config().d_head)}}));
           break;
-        case Axis::model:
-          counted("channel");
-          break;
         case Axis::head_channel:  // a learned matrix leads from one kind of channel to the other
           counted(shape.find(Axis::model) < 0 ? "channel" : "head_channel");
           break;
-        case Axis::feed_forward:
-          counted("hidden_channel");
-          break;
-        case Axis::position:
-          counted("position");
-          break;
         case Axis::class_label:
-          counted("class");
+          if (labels_are_words(source_.session, side))
+            key = word;
+          else
+            counted(counted_word(side.axis));
           break;
+        case Axis::model:
+        case Axis::feed_forward:
+        case Axis::position:
         case Axis::output:
-          counted("output");
-          break;
         case Axis::token_type:
-          counted("type");
+          counted(counted_word(side.axis));
           break;
         case Axis::edge:
           add(source_.text(index == 0 ? "explainer.start" : "explainer.end"));

@@ -60,11 +60,15 @@ core::Result<void> check_view(const SessionFile& file, const core::Session& sess
 
 }  // namespace
 
-core::Result<ReadSession> read_session(const std::filesystem::path& path) {
-  const std::string where = path.string();
+core::Result<SessionFile> read_session_file(const std::filesystem::path& path) {
   const core::Result<std::string> bytes = core::read_file(path, kMostBytes);
   if (!bytes) return bytes.error();
-  core::Result<SessionFile> file = parse_session(*bytes, where);
+  return parse_session(*bytes, path.string());
+}
+
+core::Result<ReadSession> read_session(const std::filesystem::path& path) {
+  const std::string where = path.string();
+  core::Result<SessionFile> file = read_session_file(path);
   if (!file) return file.error();
 
   core::Setup plain{.text = file->initial.text};

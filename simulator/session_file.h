@@ -72,13 +72,16 @@ std::string format_session(const SessionFile& file);
 /// model.not_finite (of the trained state).
 core::Result<SessionFile> parse_session(std::string_view bytes, const std::string& where);
 
+/// The same of a file. Errors: those of read_file(), too.
+core::Result<SessionFile> read_session_file(const std::filesystem::path& path);
+
 /// A session that runs again, and what else its file said.
 struct ReadSession {
   SessionFile file;
   core::Session session;  // with the file's setup and cursor
 };
 
-/// Reads a file and runs it. Errors: those of read_file() and parse_session(); those of Session::set() and
+/// Reads a file and runs it. Errors: those of read_session_file(); those of Session::set() and
 /// check_edit(), each with the field at fault in `where`; config.range (cursor, view.head);
 /// edit.no_such_cell.
 core::Result<ReadSession> read_session(const std::filesystem::path& path);

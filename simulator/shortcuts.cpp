@@ -55,13 +55,22 @@ void show_other_quantity(Panel& panel) {
   panel.actions.push_back(LockCell{cell});
 }
 
+/// Whether the sheet waits for a word about a file that is there already.
+bool is_asked_to_replace(const AppState& state) {
+  return state.message && state.message->key == "session_file.exists";
+}
+
 void read_cell_keys(Panel& panel) {
   if (key_pressed(Key::enter) && !panel.window.focus.holds_keys()) follow_largest_term(panel);
   if (key_pressed(Key::escape)) {
     if (panel.window.help == Shown::yes)
       panel.window.help = Shown::no;
+    else if (panel.window.opening == Shown::yes && is_asked_to_replace(panel.state))
+      panel.actions.push_back(Dismiss{});
     else if (panel.window.opening == Shown::yes)
       panel.window.opening = Shown::no;
+    else if (is_computing(panel.state))
+      panel.actions.push_back(Stop{});
     else
       panel.actions.push_back(StepBack{});
   }

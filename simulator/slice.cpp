@@ -15,6 +15,12 @@ std::string word_at(const core::Session& session, core::TextSide side, std::int6
   return at < session.n_positions(side) ? session.token_at(at, side).text : std::to_string(position);
 }
 
+std::optional<std::string> class_name(const core::Session& session, std::int64_t index) {
+  const std::vector<std::string>& names = session.class_names();
+  const auto at = static_cast<std::size_t>(index);
+  return index >= 0 && at < names.size() ? std::optional(names[at]) : std::nullopt;
+}
+
 /// `text` tells whose words positions and vocabulary are.
 std::string index_label(const core::Session& session, core::TextSide text, Axis axis, std::int64_t index) {
   switch (axis) {
@@ -40,7 +46,7 @@ std::string index_label(const core::Session& session, core::TextSide text, Axis 
     case Axis::feed_forward:
       return "c " + std::to_string(index);
     case Axis::class_label:
-      return "v " + std::to_string(index);
+      return class_name(session, index).value_or("v " + std::to_string(index));
     case Axis::output:
       return "o " + std::to_string(index);
     case Axis::edge:
@@ -231,6 +237,12 @@ bool labels_are_tokens(const SliceSide& side) {
   return side.axis == Axis::query || side.axis == Axis::key || side.axis == Axis::vocabulary;
 }
 
+bool labels_are_words(const core::Session& session, const SliceSide& side) {
+  const bool has_classes =
+      side.axis == Axis::class_label || (side.axis == Axis::output && side.joined_size > 0);
+  return labels_are_tokens(side) || (has_classes && !session.class_names().empty());
+}
+
 std::string address_text(const core::Session& session, const CellAddress& address) {
   core::Region one;
   while (one.rank < address.cell.rank() && one.rank < core::kMaxRank) {
@@ -249,7 +261,8 @@ std::string address_text(const core::Session& session, const CellAddress& addres
     if (axis == Axis::batch || axis == Axis::one) continue;
     if (axis == Axis::head && spec.rank() > 2) continue;
     if (!text.empty()) text += ", ";
-    const bool is_word = axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary;
+    const bool is_word = axis == Axis::query || axis == Axis::key || axis == Axis::vocabulary ||
+                         (axis == Axis::class_label && !session.class_names().empty());
     const core::TextSide words = is_of_target(session.graph(), address.tensor, place)
                                      ? core::TextSide::target
                                      : core::TextSide::source;

@@ -77,11 +77,15 @@ class SliceNumbers {
   std::span<const std::int32_t> integers_;  // instead, of an integer tensor; neither: all are 1
 };
 
-/// What stands at a row or column: the word of a position, "c 2", a vocabulary's token, "h1c2". A target's
+/// What stands at a row or column: the word of a position, "c 2", a vocabulary's token, a class's name ("v 2"
+/// where it has none), "h1c2". A target's
 /// positions are "y 0", its vocabulary's tokens "v 5": a session has no words for them.
 std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index);
 /// Whether side_label() is a word of the sentence (or a vocabulary's token).
 bool labels_are_tokens(const SliceSide& side);
+
+/// The same, or the names of classes, alone or behind their predictions: nothing of the program's own.
+bool labels_are_words(const core::Session& session, const SliceSide& side);
 
 /// "[on, sat]" of a cell: words for positions, numbers for channels, the batch and head left out.
 std::string address_text(const core::Session& session, const CellAddress& address);

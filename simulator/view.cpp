@@ -42,6 +42,20 @@ std::optional<CellAddress> spoken_cell(const AppState& state, const View& view) 
   return spoken;
 }
 
+/// A training step that was just taken; what to do where nothing was computed yet.
+std::string said_at_begin(const AppState& state, const Words& words, const lessons::NumberRules& rules) {
+  if (state.trained) {
+    const auto number = [&](double loss) {
+      return lessons::format_number(loss, lessons::NumberKind::loss, rules);
+    };
+    return words.text.text("stage.trained", {{"step", std::to_string(state.trained->step)},
+                                             {"next", std::to_string(state.trained->step + 1)},
+                                             {"before", number(state.trained->loss_before)},
+                                             {"after", number(state.trained->loss_after)}});
+  }
+  return state.has_lesson() ? std::string() : words.text.text("stage.at_begin");
+}
+
 }  // namespace
 
 View make_view(const AppState& state, const Words& words, const lessons::NumberRules& rules,
@@ -60,6 +74,8 @@ View make_view(const AppState& state, const Words& words, const lessons::NumberR
   if (view.stage.step)
     view.said =
         narrate_step(state.session, state.trace(), *view.stage.step, words, spoken_cell(state, view), rules);
+  else if (state.cursor().at_begin() && !state.shown && state.trail.empty())
+    view.said = said_at_begin(state, words, rules);
   return view;
 }
 

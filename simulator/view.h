@@ -20,7 +20,8 @@ struct View {
   std::optional<CellAddress> lit;        // followed or locked, else previewed, else the step's
   bool is_locked = false;
   std::optional<Narration> narration;  // of `lit`
-  std::string said;                    // Markdown: what the stage's step does; empty where it is no step's
+  std::string said;  // Markdown: what the step under the cursor does; at the beginning what the training step
+                     // before it did to the loss; empty where something else is looked at
 };
 
 View make_view(const AppState& state, const Words& words, const lessons::NumberRules& rules,

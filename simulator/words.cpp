@@ -135,6 +135,30 @@ std::string join(std::string_view first, std::string_view second) {
   return key.append(".").append(second);
 }
 
+bool has_bias(const core::Operation& operation) {
+  return std::visit(
+      [](const auto& op) {
+        if constexpr (requires { op.bias; })
+          return op.bias.has_value();
+        else
+          return false;
+      },
+      operation);
+}
+
+/// Takes the brackets off, and what stands in them where it is not wanted.
+std::string with_optional(std::string_view markup, bool is_wanted) {
+  std::string text;
+  bool is_within = false;
+  for (const char letter : markup) {
+    if (letter == '[' || letter == ']')
+      is_within = letter == '[';
+    else if (is_wanted || !is_within)
+      text += letter;
+  }
+  return text;
+}
+
 std::string name_of(const core::Graph& graph, core::TensorId tensor, const lessons::TextCatalog& text) {
   return text.text("tensor." + text_key(graph.spec(tensor)) + ".name");
 }
@@ -194,6 +218,12 @@ std::string step_title(const core::Graph& graph, const core::Step& step, const l
                    {{"name", name_of(graph, result, text)}});
 }
 
+std::string forward_formula(const core::Graph& graph, const core::Operation& operation,
+                            const lessons::TextCatalog& formulas) {
+  const std::string key = text_key(graph.spec(core::result(operation))) + ".formula";
+  return formulas.has(key) ? with_optional(formulas.text(key), has_bias(operation)) : std::string();
+}
+
 std::vector<std::string> step_formulas(const core::Graph& graph, const core::GradientPlan& gradients,
                                        const core::Step& step, core::OptimiserKind optimiser,
                                        const lessons::TextCatalog& formulas) {
@@ -207,11 +237,13 @@ std::vector<std::string> step_formulas(const core::Graph& graph, const core::Gra
     return found;
   }
   const core::Operation& operation = graph.operations()[step.operation];
-  if (step.phase == core::Phase::forward)
-    add(text_key(graph.spec(core::result(operation))) + ".formula");
-  else
-    for (const auto& [name, tensor] : receivers(gradients, operation))
-      add(join(join("backward", operation_key(operation)), name));
+  if (step.phase == core::Phase::forward) {
+    if (std::string formula = forward_formula(graph, operation, formulas); !formula.empty())
+      found.push_back(std::move(formula));
+    return found;
+  }
+  for (const auto& [name, tensor] : receivers(gradients, operation))
+    add(join(join("backward", operation_key(operation)), name));
   return found;
 }
 

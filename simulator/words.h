@@ -42,6 +42,10 @@ std::string_view optimiser_key(core::OptimiserKind kind);
 /// One line about a step: the tensor's title, whose gradients are passed on, or which parameter is updated.
 std::string step_title(const core::Graph& graph, const core::Step& step, const lessons::TextCatalog& text);
 
+/// What an operation computes, as markup, with its bias where it has one; empty where there is no formula.
+std::string forward_formula(const core::Graph& graph, const core::Operation& operation,
+                            const lessons::TextCatalog& formulas);
+
 /// The formulas of a step, as markup: one, or for a backward pass one for each operand that has a gradient.
 std::vector<std::string> step_formulas(const core::Graph& graph, const core::GradientPlan& gradients,
                                        const core::Step& step, core::OptimiserKind optimiser,

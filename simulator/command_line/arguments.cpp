@@ -125,7 +125,7 @@ void add_commands(CLI::App& app, Typed& typed, const lessons::TextCatalog& text)
   CLI::App& open = add_command(app, "open", text);
   OptionMaker(open, text).place("what", typed.what);
   add_opened(open, typed, text);
-  OptionMaker(open, text).value("save", typed.save);
+  OptionMaker(open, text).value("save", typed.save).flag_as("replace-file", "replace", typed.replace);
 
   CLI::App& lesson = add_command(app, "lesson", text);
   add_command(lesson, "list", text);

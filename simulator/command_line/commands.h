@@ -175,6 +175,7 @@ struct OpenArguments {
 struct OpenCommand {
   std::optional<OpenArguments> open = {};
   std::optional<std::filesystem::path> save = {};  // a session file, in place of the window
+  bool replaces = false;                           // a file that is there already
 };
 
 /// Where a picture of a model without a lesson looks.

@@ -103,11 +103,18 @@ std::optional<Autosave> open_autosave(const CommandContext& context) {
   return std::nullopt;
 }
 
+void prepare_for_window(AppState& state, const std::optional<Autosave>& autosave) {
+  constexpr double kPatience = 0.05;  // seconds: beside the drawing, a tenth is what a hand feels
+  state.patience = kPatience;
+  if (autosave) state.kept_folder = autosave->kept_folder();
+}
+
 core::Result<void> show_window(App& app, std::optional<Autosave> autosave, const CommandContext& context) {
   LessonWatch watch(app);
   SaveReport report(context);
   const auto save = [&] {
     if (!autosave) return;
+    autosave->keep(app.take_left());
     autosave->look(app.state(), now());
     if (const std::optional<core::Error> error = autosave->take_error()) report.tell(*error);
   };

@@ -22,6 +22,9 @@ platform::Application calls_of(App& app);
 /// The place where this window keeps its state, or none, which is said: a window works without.
 std::optional<Autosave> open_autosave(const CommandContext& context);
 
+/// What a state in a window has that others have not: it keeps what is left, and computes with patience.
+void prepare_for_window(AppState& state, const std::optional<Autosave>& autosave);
+
 /// Draws until the window closes, and keeps its state meanwhile. Errors: those of platform::run_window().
 core::Result<void> show_window(App& app, std::optional<Autosave> autosave, const CommandContext& context);
 

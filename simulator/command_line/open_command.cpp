@@ -3,6 +3,7 @@
 #include "simulator/app.h"
 #include "simulator/command_line/commands.h"
 #include "simulator/command_line/open_app.h"
+#include "simulator/kept_sessions.h"
 #include "simulator/open_model.h"
 #include "simulator/session_file.h"
 #include "simulator/session_state.h"
@@ -43,6 +44,12 @@ void list(const CommandContext& context) {
   const std::filesystem::path last = context.state / "last.headscope";
   if (!context.state.empty() && std::filesystem::exists(last, ignored))
     context.out << context.text.text("command.open.last", {{"path", core::printable(last.string())}}) << "\n";
+  if (!context.state.empty())
+    for (const KeptSession& kept : list_kept(Autosave::kept_folder_in(context.state)))
+      context.out << context.text.text("command.open.kept", {{"time", local_time(kept.time)},
+                                                             {"name", core::printable(kept.name)},
+                                                             {"path", core::printable(kept.file.string())}})
+                  << "\n";
   context.out << context.text.text("command.open.others") << "\n";
 }
 
@@ -62,16 +69,20 @@ core::Result<void> run(const OpenCommand& command, const CommandContext& context
     context.errors << context.text.text("command.warning", {{"warning", context.text.error(*state->message)}})
                    << "\n";
   if (command.save) {
+    std::error_code ignored;
+    if (!command.replaces && std::filesystem::exists(*command.save, ignored))
+      return core::Error{"open.exists", command.save->string()};
     if (core::Result<void> saved = write_session(*command.save, save_state(*state)); !saved) return saved;
     context.out << context.text.text("command.open.saved",
                                      {{"path", core::printable(command.save->string())}})
                 << "\n";
     return {};
   }
-  core::Result<App> app = App::make(*std::move(state), context.language);
-  if (!app) return app.error();
   std::optional<Autosave> autosave = open_autosave(context);
   if (autosave) autosave->set_earlier(Autosave::Earlier::kept);
+  prepare_for_window(*state, autosave);
+  core::Result<App> app = App::make(*std::move(state), context.language);
+  if (!app) return app.error();
   return show_window(*app, std::move(autosave), context);
 }
 

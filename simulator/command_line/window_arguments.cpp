@@ -53,9 +53,10 @@ core::Result<Command> window_command(const Typed& typed) {
 
 core::Result<Command> open_command(const Typed& typed) {
   if (typed.save && !typed.what) return needs("--save", "WHAT");
+  if (typed.replace && !typed.save) return needs("--replace", "--save");
   core::Result<std::optional<OpenArguments>> open = opened(typed, "WHAT");
   if (!open) return open.error();
-  OpenCommand command{.open = *std::move(open)};
+  OpenCommand command{.open = *std::move(open), .replaces = typed.replace};
   if (typed.save) command.save = *typed.save;
   return Command(std::move(command));
 }

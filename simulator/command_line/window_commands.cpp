@@ -66,6 +66,7 @@ core::Result<void> run(const WindowCommand& command, const CommandContext& conte
   } else if (state->has_lesson()) {
     lesson = state->lesson().path.string();
   }
+  prepare_for_window(*state, autosave);
   core::Result<App> app = App::make(*std::move(state), context.language);
   if (!app) return app.error();
   core::Result<void> done = show_window(*app, std::move(autosave), context);

@@ -72,10 +72,14 @@ void turn(Panel& panel, const StageMatrix& matrix, const CellAddress& held) {
   std::optional<CellStroke>& wheel = panel.window.wheel;
   if (!wheel || wheel->address != held) wheel = CellStroke{.address = held, .stroke = ++panel.window.strokes};
   const core::TensorSpec& spec = panel.state.session.graph().spec(held.tensor);
-  const double pixels =
-      turned * (spec.element == core::Element::integer ? kPixelsPerInteger : kPixelsPerTurn);
-  const double value =
-      moved_number(scale_of(matrix), spec, settable_value(panel.state.session, held), pixels);
+  const bool is_integer = spec.element == core::Element::integer;
+  // a touchpad turns by parts of a turn: what makes no whole unit yet waits for the next
+  const double units = wheel->rest + turned * (is_integer ? 1 : kPixelsPerTurn);
+  const double whole = std::trunc(units);
+  wheel->rest = units - whole;
+  if (whole == 0) return;
+  const double value = moved_number(scale_of(matrix), spec, settable_value(panel.state.session, held),
+                                    is_integer ? whole * kPixelsPerInteger : whole);
   set_cell(panel, held, value, wheel->stroke);
 }
 

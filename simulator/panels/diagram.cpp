@@ -4,6 +4,7 @@
 #include "simulator/panels/diagram_drawer.h"
 #include "simulator/panels/diagram_picture.h"
 #include "simulator/panels/panel.h"
+#include "simulator/panels/prose.h"
 #include "simulator/widgets/controls.h"
 
 #include <algorithm>
@@ -45,12 +46,13 @@ StageLevel level_of(DiagramPlace place) {
 }
 
 DiagramDrawer::DiagramDrawer(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                             Actions& actions)
+                             Actions& actions, const DrawLine& under_title)
     : ui_(ui),
       words_(words),
       subject_(subject),
       memory_(memory),
       actions_(actions),
+      under_title_(under_title),
       graph_(subject.trace.graph()),
       opened_(opened_box(graph_, subject.diagram, subject.level, subject.opened, operation())) {
   const core::GradientPlan& plan = subject.trace.workspace().gradient_plan();
@@ -63,13 +65,13 @@ DiagramDrawer::DiagramDrawer(Ui& ui, const Words& words, const DiagramSubject& s
 void DiagramDrawer::draw(const Rect& box) {
   Rect room = box;
   const bool is_low = box.height() < px(kLowRoom);
-  if (!is_low) room.min.y += draw_head_line(room) + px(6);
+  if (!is_low) room.min.y += draw_head(room) + px(6);
   ScrollArea area(ui_, "diagram", room);
   inner_ = &area.ui();
   seen_ = area.visible();
   ImVec2 at = area.origin();
   const float width = room.width() - px(kBarRoom);
-  if (is_low) at.y += draw_head_line({at, {at.x + width, at.y + room.height()}}) + px(6);
+  if (is_low) at.y += draw_head({at, {at.x + width, at.y + room.height()}}) + px(6);
   draw_content(area, {at, {at.x + width, at.y + room.height()}});
   area.set_content_height(at.y + layout_.height - area.origin().y);
   inner_ = nullptr;
@@ -95,6 +97,16 @@ void DiagramDrawer::draw_content(ScrollArea& area, const Rect& room) {
     if (placed.form == BoxForm::cell) draw_cell(placed);
   }
   if (layout_.grid) draw_grid(*layout_.grid);
+}
+
+/// The way to what is opened, and the sentence below it: at least a line, so that boxes stay where they are
+/// while steps come and go.
+float DiagramDrawer::draw_head(const Rect& room) {
+  float height = draw_head_line(room);
+  if (!under_title_) return height;
+  height += px(4);
+  return height + std::max(painter().line_height(TypeStyle::label),
+                           under_title_(ui(), {room.min.x, room.min.y + height}, room.width()));
 }
 
 /// The way from the model to what is opened; of an opened attention, how it is looked at, beside it or below.
@@ -229,8 +241,8 @@ BoxName name_of_box(const core::Graph& graph, const Diagram& diagram, std::size_
 }
 
 void draw_diagram(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                  const Rect& box, Actions& actions) {
-  DiagramDrawer(ui, words, subject, memory, actions).draw(box);
+                  const Rect& box, Actions& actions, const DrawLine& under_title) {
+  DiagramDrawer(ui, words, subject, memory, actions, under_title).draw(box);
 }
 
 void draw_diagram(Panel& panel, const Rect& box) {
@@ -238,6 +250,7 @@ void draw_diagram(Panel& panel, const Rect& box) {
   DiagramWindow& own = panel.window.diagram;
   if (own.revision != state.revision) {
     own.diagram = make_diagram(state.session.graph());
+    leave_out_lengths(own.diagram, state.trace());
     own.revision = state.revision;
   }
   const core::Trace<float> trace = state.trace();
@@ -248,7 +261,10 @@ void draw_diagram(Panel& panel, const Rect& box) {
                 .opened = state.opened,
                 .head = state.head(),
                 .step = state.last_step()},
-               own.memory, box, panel.actions);
+               own.memory, box, panel.actions, [&panel](Ui& ui, ImVec2 at, float width) {
+                 Panel inner = panel.with(ui);
+                 return draw_said(inner, at, width);
+               });
 }
 
 }  // namespace headscope::simulator

@@ -8,6 +8,7 @@
 #include "simulator/words.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -36,9 +37,13 @@ struct DiagramWindow {
   DiagramMemory memory;
 };
 
-/// Draws into the box, scrolls where it must, and notes what is asked for.
+/// Draws from a place down within a width; returns the height.
+using DrawLine = std::function<float(Ui&, ImVec2, float)>;
+
+/// Draws into the box, scrolls where it must, and notes what is asked for. `under_title` draws what stands
+/// below the way to what is opened.
 void draw_diagram(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                  const Rect& box, Actions& actions);
+                  const Rect& box, Actions& actions, const DrawLine& under_title = {});
 
 /// A box's name: "block 0", "self-attention", an operation's short formula.
 struct BoxName {

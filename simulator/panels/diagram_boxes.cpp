@@ -1,6 +1,7 @@
 // Boxes of the block diagram: open ones, closed ones, operations with their numbers.
 #include "simulator/panels/diagram_drawer.h"
 #include "simulator/panels/diagram_picture.h"
+#include "simulator/widgets/controls.h"
 
 #include <string>
 
@@ -77,12 +78,22 @@ void DiagramDrawer::draw_label(const Rect& box, std::size_t index, ImU32 tint) {
     painter().text_to({box.max.x, y}, mark, sign);
   }
   const bool is_strong = is_lit(index);
-  painter().fit_text({room.min.x, y}, name.text, room.width(),
-                     {.type = TypeStyle::small,
-                      .weight = is_strong ? Weight::semibold : Weight::regular,
-                      .colour = is_strong ? colour().primary : tint,
-                      .source = name.source,
-                      .role = "diagram"});
+  const TextStyle style{.type = TypeStyle::small,
+                        .weight = is_strong ? Weight::semibold : Weight::regular,
+                        .colour = is_strong ? colour().primary : tint,
+                        .source = name.source,
+                        .role = "diagram"};
+  // an operation's short formula has its title for a tooltip, however much of it is seen
+  if (node(index).place == DiagramPlace::operation)
+    painter().text({room.min.x, y}, painter().fitted(name.text, room.width(), style), style);
+  else
+    painter().fit_text({room.min.x, y}, name.text, room.width(), style);
+}
+
+void DiagramDrawer::say_whole(const Touch& touched, TensorId tensor, std::string_view form) {
+  if (touched.hovered)
+    tooltip(painter(), touched.mouse,
+            words_.text.text("tensor." + text_key(graph_.spec(tensor)) + "." + std::string(form)));
 }
 
 void DiagramDrawer::frame_lit(const Rect& box, std::size_t index) {
@@ -97,7 +108,7 @@ void DiagramDrawer::frame_lit(const Rect& box, std::size_t index) {
 
 bool DiagramDrawer::is_updated(std::size_t index) const {
   for (const std::size_t operation : node(index).operations)
-    for (const TensorId given : given_to(graph_, operation))
+    for (const TensorId given : given_to(graph_, subject_.diagram, operation))
       if (subject_.trace.is_updated(given)) return true;
   return false;
 }
@@ -145,6 +156,10 @@ void DiagramDrawer::draw_closed(const PlacedBox& placed) {
     painter().frame(on_picture.hovered ? placed.picture : placed.box, colour().secondary,
                     painter().stroke(theme().line.hover), px(theme().radius.frame));
   draw_focus_ring(ui(), placed.box, touched);
+  if (known.place == DiagramPlace::operation) {
+    say_whole(touched, shown, "title");
+    say_whole(on_picture, shown, "title");
+  }
   if (on_picture.clicked || (touched.clicked && known.place == DiagramPlace::operation))
     ask(ShowTensor{shown});
   else if (touched.clicked)
@@ -171,6 +186,7 @@ void DiagramDrawer::draw_given(const PlacedBox& placed) {
                           .colour = is_new ? colour().primary : colour().secondary,
                           .source = Source::tensor,
                           .role = "diagram"});
+    say_whole(touched, given.tensor, "name");
     if (touched.clicked) ask(ShowTensor{given.tensor});
   }
 }
@@ -195,6 +211,8 @@ void DiagramDrawer::draw_cell(const PlacedBox& placed) {
   if (touched.hovered)
     painter().frame(placed.picture, colour().primary, painter().stroke(theme().line.hover));
   draw_focus_ring(ui(), placed.picture, touched);
+  say_whole(on_label, shown, "title");
+  say_whole(touched, shown, "title");
   if (touched.clicked) ask(ShowTensor{shown});
   if (on_label.clicked) ask(MoveCursor{operation + 1});
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,7 @@ StageLevel level_of(DiagramPlace place);
 class DiagramDrawer {
  public:
   DiagramDrawer(Ui& ui, const Words& words, const DiagramSubject& subject, DiagramMemory& memory,
-                Actions& actions);
+                Actions& actions, const DrawLine& under_title);
 
   void draw(const Rect& box);
 
@@ -49,6 +50,7 @@ class DiagramDrawer {
     if (head != subject_.head) ask(ChooseHead{head});
   }
 
+  float draw_head(const Rect& room);
   float draw_head_line(const Rect& room);
   float draw_way(ImVec2 at, float right, const std::vector<std::size_t>& way);
   float draw_views(const Rect& room);
@@ -69,6 +71,8 @@ class DiagramDrawer {
   void draw_label(const Rect& box, std::size_t index, ImU32 tint);
   void draw_picture(core::TensorId tensor, std::int64_t head, const Rect& box);
   void frame_lit(const Rect& box, std::size_t index);
+  /// The tensor's "title" or "name" in a tooltip, under the pointer.
+  void say_whole(const Touch& touched, core::TensorId tensor, std::string_view form);
   core::TensorId shown_in(const std::vector<std::size_t>& column) const;
 
   bool is_lit(std::size_t index) const {
@@ -90,6 +94,7 @@ class DiagramDrawer {
   const DiagramSubject& subject_;
   DiagramMemory& memory_;
   Actions& actions_;
+  const DrawLine& under_title_;
   const core::Graph& graph_;
   std::size_t opened_;
   std::vector<bool> ran_back_;    // of each operation

@@ -128,8 +128,8 @@ void draw_explainer(Panel& panel, const Rect& box) {
   Panel inside = panel.with(inner);
   const ImVec2 origin{scroll.origin().x + panel.px(10), scroll.origin().y};
   ExplainerWriter writer(inside, origin, content.width());
-  if (panel.state.message) {
-    writer.note(Note::error, panel.words.text.error(*panel.state.message));
+  if (const core::Error* message = panel.message()) {
+    writer.note(Note::error, panel.words.text.error(*message));
     writer.space(10);
   }
   if (panel.view.narration)

@@ -9,8 +9,9 @@
 namespace headscope::simulator {
 
 void draw_message(Panel& panel, Rect& box, Edge edge, float margin, ImU32 ground) {
-  if (!panel.state.message) return;
-  const std::string words = panel.words.text.error(*panel.state.message);
+  const core::Error* message = panel.message();
+  if (!message) return;
+  const std::string words = panel.words.text.error(*message);
   const float air = panel.px(4), width = std::max(1.0F, box.width() - 2 * margin);
   const float wanted = note_height(panel.painter(), width, words, Tone::quiet);
   const float height = std::min(wanted, box.height() / 2 - 2 * air);

@@ -1,9 +1,49 @@
 // What can be opened, and where what is open is kept; over everything else, closed by Esc, or by choosing.
 #include "core/printable.h"
+#include "simulator/kept_sessions.h"
 #include "simulator/open_model.h"
 #include "simulator/panels/sheet.h"
 
 namespace headscope::simulator {
+namespace {
+
+/// Sessions that were left. The folder is looked at anew each time: one may still be being written, and other
+/// windows leave theirs there.
+void draw_kept(Column& column) {
+  Panel& panel = column.panel();
+  const std::vector<KeptSession> sessions = list_kept(panel.state.kept_folder);
+  if (sessions.empty()) return;
+  column.space(12);
+  column.heading(column.text("opening.left"));
+  for (const KeptSession& kept : sessions) {
+    const std::string words = column.text(
+        "opening.left_entry", {{"name", core::printable(kept.name)}, {"time", local_time(kept.time)}});
+    if (!column.press("kept" + kept.file.filename().string(), words)) continue;
+    panel.actions.push_back(OpenKept{kept.file});
+    panel.window.opening = Shown::no;
+  }
+}
+
+void draw_saving(Column& column) {
+  Panel& panel = column.panel();
+  const AppState& state = panel.state;
+  column.heading(column.text("opening.save"));
+  column.say(column.text("opening.kept"));
+  const std::string now = state.session_file ? state.session_file->string() : std::string();
+  if (const std::optional<std::string> path =
+          column.entry("save_path", now, column.text("opening.save_hint"), column.text("opening.write")))
+    panel.actions.push_back(SaveSession{*path});
+  if (const core::Error* message = panel.message()) {
+    column.note(Note::error, panel.words.text.error(*message));
+    const bool can_replace = message->key == "session_file.exists";
+    if (can_replace && column.press("replace", column.text("opening.replace")))
+      panel.actions.push_back(SaveSession{message->where, Existing::replace});
+  } else if (state.session_file) {
+    column.say(column.text("opening.saved", {{"path", core::printable(now)}}), Source::token);
+  }
+}
+
+}  // namespace
 
 void draw_opening(Panel& panel, const Rect& box) {
   const bool closed = draw_sheet(
@@ -32,24 +72,14 @@ void draw_opening(Panel& panel, const Rect& box) {
           inside.actions.push_back(OpenModel{name});
           inside.window.opening = Shown::no;
         }
+        draw_kept(column);
         column.space(12);
         column.heading(column.text("opening.file"));
-        if (const std::optional<std::string> path =
-                column.field("open_path", std::string(), column.text("opening.file_hint"), 0, Leaving::keeps);
-            path && !path->empty())
+        if (const std::optional<std::string> path = column.entry(
+                "open_path", std::string(), column.text("opening.file_hint"), column.text("opening.open")))
           inside.actions.push_back(OpenModel{*path});
         column.space(12);
-        column.heading(column.text("opening.save"));
-        column.say(column.text("opening.kept"));
-        const std::string now = state.session_file ? state.session_file->string() : std::string();
-        if (const std::optional<std::string> path =
-                column.field("save_path", now, column.text("opening.save_hint"), 0, Leaving::keeps);
-            path && !path->empty())
-          inside.actions.push_back(SaveSession{*path});
-        if (state.message)
-          column.note(Note::error, inside.words.text.error(*state.message));
-        else if (state.session_file)
-          column.say(column.text("opening.saved", {{"path", core::printable(now)}}), Source::token);
+        draw_saving(column);
       });
   if (closed) panel.window.opening = Shown::no;
 }

@@ -2,6 +2,7 @@
 
 #include "simulator/slice.h"
 #include "simulator/tensor_facts.h"
+#include "simulator/widgets/controls.h"
 #include "simulator/widgets/matrix.h"
 #include "simulator/widgets/scale_bar.h"
 
@@ -87,6 +88,12 @@ Strip operations_strip(const Panel& panel, const std::optional<core::Step>& last
     strip.shown.push_back(std::move(thumbnail));
   }
   return strip;
+}
+
+/// What the short word stands for: the operation's title, the parameter's name.
+std::string whole_words(const Panel& panel, const Thumbnail& thumbnail) {
+  const std::string key = text_key(panel.state.session.graph().spec(thumbnail.tensor));
+  return panel.text("tensor." + key + (thumbnail.operation ? ".title" : ".name"));
 }
 
 void draw_picture(Panel& panel, const Rect& box, const Thumbnail& thumbnail) {
@@ -185,12 +192,12 @@ float draw_operation_strip(Panel& panel, const Rect& box) {
                           .value_or(Concept::none);
     const ImU32 current_colour = is_backward ? panel.theme().hue(hue) : painter.colour().primary;
     const Rect label = rect_at({centre - pitch / 2, picture.max.y + panel.px(4)}, {pitch, label_height});
-    painter.fit_text_in(label, thumbnail.word, panel.px(1),
-                        {.type = TypeStyle::small,
-                         .weight = is_current ? Weight::semibold : Weight::regular,
-                         .colour = is_current ? current_colour : painter.colour().secondary,
-                         .source = Source::tensor,
-                         .role = "strip"});
+    const TextStyle style{.type = TypeStyle::small,
+                          .weight = is_current ? Weight::semibold : Weight::regular,
+                          .colour = is_current ? current_colour : painter.colour().secondary,
+                          .source = Source::tensor,
+                          .role = "strip"};
+    painter.text_in(label, painter.fitted(thumbnail.word, pitch - panel.px(2), style), style);
     if (is_current)
       painter.fill(rect_at({centre - icon / 2, label.max.y + panel.px(1)}, {icon, panel.px(2)}),
                    panel.theme().hue(hue));
@@ -198,7 +205,10 @@ float draw_operation_strip(Panel& panel, const Rect& box) {
     const std::string id =
         (thumbnail.operation ? "strip" : "strip_of_update") + std::to_string(thumbnail.position);
     const Touch touched = touch(panel.ui, id, target, Reach::pointer);
-    if (touched.hovered) panel.window.pointed.tensor = thumbnail.tensor;
+    if (touched.hovered) {
+      panel.window.pointed.tensor = thumbnail.tensor;
+      tooltip(painter, touched.mouse, whole_words(panel, thumbnail));
+    }
     if (touched.clicked) panel.actions.push_back(MoveCursor{thumbnail.position});
   }
   return height;

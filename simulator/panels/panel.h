@@ -52,6 +52,7 @@ struct CellStroke {
   CellAddress address;
   double from = 0;   // the number when the stroke began
   double scale = 1;  // the matrix's colour scale then: a number that outgrows it must not change the unit
+  double rest = 0;   // of the wheel: parts of a unit that have not been set yet
   float from_y = 0;  // where the button went down
   std::uint32_t stroke = 0;
   bool has_moved = false;
@@ -79,6 +80,13 @@ struct WhatIfWindow {
   bool shows_message = false;  // no explainer is there to show it
 };
 
+/// What a field was given and was not taken: it stays there with the reason, until it is mended, given up
+/// (Escape), or something else stands in its place.
+struct Refusal {
+  std::string typed, instead_of;
+  core::Error why;
+};
+
 inline constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 
 struct WindowState {
@@ -89,8 +97,10 @@ struct WindowState {
   std::optional<Detail> detail;           // chosen; none: what the stage's matrices ask for
   std::optional<CellEdit> edit;
   std::map<std::string, std::string> field_drafts;  // by the field's name, while it is being typed in
-  std::optional<CellStroke> drag, wheel;            // over a cell
-  std::uint32_t strokes = 0;                        // the last stroke's number
+  std::map<std::string, std::string> field_tries;  // entered, by the field's name: what came of it shows next
+  std::map<std::string, Refusal> refusals;         // by the field's name
+  std::optional<CellStroke> drag, wheel;           // over a cell
+  std::uint32_t strokes = 0;                       // the last stroke's number
   WhatIfWindow what_if;
   std::optional<NarrowTab> narrow_tab;     // none: the lesson, or the stage where there is none
   std::optional<CellAddress> turned_from;  // a held cell whose explanation was turned away from
@@ -127,6 +137,8 @@ struct Panel {
   std::string text(std::string_view key, const lessons::TextValues& values = {}) const {
     return words.text.text(key, values);
   }
+  /// The last failure, unless it stands at the field that it is about.
+  const core::Error* message() const;
   /// The same panel drawing through another Ui (a scroll area's).
   Panel with(Ui& other) const { return {other, state, view, words, window, actions, time}; }
 };
@@ -144,5 +156,9 @@ void draw_help(Panel& panel, const Rect& box);
 /// What can be opened, over everything else.
 void draw_opening(Panel& panel, const Rect& box);
 void draw_presentation(Panel& panel, const Rect& box);
+/// How far a long computation is, and how to stop it: for a box at the window's lower edge.
+bool is_computing(const AppState& state);
+Rect progress_box(const Painter& painter, ImVec2 window);
+void draw_progress(Panel& panel, const Rect& box);
 
 }  // namespace headscope::simulator

@@ -174,4 +174,13 @@ float draw_sentence(Panel& panel, ImVec2 at, float width, std::string_view markd
   return draw_runs(panel, at, width, std::move(rich), style);
 }
 
+float draw_said(Panel& panel, ImVec2 at, float width) {
+  // before a class the matrices' arithmetic stands large beside them
+  const bool is_said_large =
+      panel.state.layout == Layout::presentation && panel.state.level == StageLevel::matrix;
+  if (panel.view.said.empty() || is_said_large) return 0;
+  return draw_sentence(panel, at, width, panel.view.said,
+                       {.type = TypeStyle::label, .colour = panel.painter().colour().secondary});
+}
+
 }  // namespace headscope::simulator

@@ -23,6 +23,9 @@ float draw_prose(Panel& panel, ImVec2 at, float width, const std::vector<lessons
 float draw_sentence(Panel& panel, ImVec2 at, float width, std::string_view markdown,
                     const ProseStyle& style = {});
 
+/// What the step does with these numbers, under the stage's title. Returns the height used.
+float draw_said(Panel& panel, ImVec2 at, float width);
+
 /// Runs of a block as plain rich text runs.
 std::vector<Run> rich_runs(const Panel& panel, const std::vector<lessons::ProseRun>& runs, Source source);
 

@@ -46,13 +46,6 @@ std::string title_words(const Panel& panel) {
   return words;
 }
 
-/// What the step does with these numbers, under the title. Returns the height used.
-float draw_said(Panel& panel, ImVec2 at, float width) {
-  if (panel.view.said.empty() || panel.state.layout == Layout::presentation) return 0;
-  return draw_sentence(panel, at, width, panel.view.said,
-                       {.type = TypeStyle::label, .colour = panel.painter().colour().secondary});
-}
-
 /// "6 × 4 with 4 × 6 gives 6 × 6" of a product; empty for others.
 std::string shape_words(const Panel& panel) {
   const StagePlan& plan = panel.view.stage;
@@ -142,9 +135,10 @@ std::vector<std::string> formulas(const Panel& panel) {
     if (plan.chosen < all.size() && !plan.results.empty()) return {all[plan.chosen]};
     return all;
   }
-  const std::string key = text_key(session.graph().spec(subject(panel))) + ".formula";
-  if (!plan.operation || !panel.words.formulas.has(key)) return {};
-  return {panel.words.formulas.text(key)};
+  if (!plan.operation) return {};
+  const std::string formula =
+      forward_formula(session.graph(), session.graph().operations()[*plan.operation], panel.words.formulas);
+  return formula.empty() ? std::vector<std::string>() : std::vector{formula};
 }
 
 /// The formula and what it says, from `at` down within `width`. Returns the height.

@@ -288,7 +288,7 @@ void StageMatrix::label_sides(const Panel& panel) {
       const bool is_unknown = is_position && at < session.n_positions(side.text()) &&
                               session.token_at(at, side.text()).is_unknown;
       labels.push_back({side_label(session, side, index),
-                        labels_are_tokens(side) ? Source::token : Source::tensor, Concept::none,
+                        labels_are_words(session, side) ? Source::token : Source::tensor, Concept::none,
                         is_unknown ? WordMark::unknown : WordMark::none});
     }
     return labels;

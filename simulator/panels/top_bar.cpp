@@ -73,8 +73,9 @@ class TopBar {
     const float height = button_size(panel_.painter(), open).y;
     if (button(panel_.ui, "open", {open_x, box_.centre().y - height / 2}, open, Emphasis::quiet).clicked)
       panel_.window.opening = panel_.window.opening == Shown::yes ? Shown::no : Shown::yes;
-    if (icon_button(panel_.ui, "help", {help_x, box_.centre().y}, help, Icon::help).clicked)
-      panel_.window.help = panel_.window.help == Shown::yes ? Shown::no : Shown::yes;
+    const Touch keys = icon_button(panel_.ui, "help", {help_x, box_.centre().y}, help, Icon::help);
+    if (keys.hovered) tooltip(panel_.painter(), keys.mouse, panel_.text("help.heading"));
+    if (keys.clicked) panel_.window.help = panel_.window.help == Shown::yes ? Shown::no : Shown::yes;
   }
 
  private:
@@ -117,7 +118,7 @@ class TopBar {
     const std::string hint = panel_.text("top_bar.sentence_hint");
     const DraftField response =
         draft_field(panel_, "sentence", {left_, box_.centre().y - field_height(panel_.painter()) / 2}, width,
-                    current, hint);
+                    current, hint, {.reason = Reason::over});
     if (response.committed && *response.committed != current)
       panel_.actions.push_back(SetSentence{*response.committed});
     left_ += width + gap_;

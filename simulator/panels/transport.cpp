@@ -53,7 +53,11 @@ void draw_walk(Panel& panel, ImVec2 at) {
   float x = at.x + size / 2;
   const auto press = [&](std::string_view id, Icon icon, Ability ability, float radius,
                          const Action& action) {
-    if (icon_button(panel.ui, id, {x, at.y}, radius, icon, ability).clicked) panel.actions.push_back(action);
+    const Touch touched = icon_button(panel.ui, id, {x, at.y}, radius, icon, ability);
+    if (touched.clicked) panel.actions.push_back(action);
+    if (touched.hovered)
+      tooltip(panel.painter(), touched.mouse,
+              panel.text(icon == Icon::pause ? "transport.pause" : "transport.to_" + std::string(id)));
     x += pitch;
   };
   press("first", Icon::first, back, size, MoveCursor{0});

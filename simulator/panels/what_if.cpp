@@ -31,8 +31,8 @@ void draw_what_if(Panel& panel, const Rect& box) {
   Panel inside = panel.with(inner);
   const ImVec2 origin{scroll.origin().x + pad, scroll.origin().y + pad};
   Column column(inside, origin, box.width() - 2 * gutter);
-  if (panel.window.what_if.shows_message && panel.state.message)
-    column.note(Note::error, panel.words.text.error(*panel.state.message));
+  if (const core::Error* message = panel.message(); message && panel.window.what_if.shows_message)
+    column.note(Note::error, panel.words.text.error(*message));
   const auto part = [&](void (*draw)(Column&)) {
     draw(column);
     column.space(22);

@@ -5,6 +5,7 @@
 #include "simulator/rich_text.h"
 #include "simulator/widgets/controls.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,8 +54,13 @@ class Column {
   /// A field that commits on Enter, and as it says when it is left; Esc brings the old text back.
   std::optional<std::string> field(std::string_view id, const std::string& current, std::string_view hint,
                                    float most_width = 0, Leaving leaving = Leaving::commits);
-  /// The same for a number.
-  std::optional<double> number_field(std::string_view id, double current, lessons::NumberKind kind);
+  /// A field with a button: only Enter in it or the button commit, for what must not happen by the way. What
+  /// is typed stays until Esc.
+  std::optional<std::string> entry(std::string_view id, const std::string& current, std::string_view hint,
+                                   std::string_view button_word);
+  /// As field(), for a number; empty where there is none yet.
+  std::optional<double> number_field(std::string_view id, std::optional<double> current,
+                                     lessons::NumberKind kind);
   /// A number between two limits, on a scale of powers: a slider, and a field beside or under it. `is_drag`:
   /// more of the same stroke may come.
   struct Slid {
@@ -74,13 +80,19 @@ class Column {
   float x_, y_, width_;
 };
 
-/// A text field that keeps what is typed until Enter, or until it is left. Returns what was committed.
+/// A text field that keeps what is typed until Enter, or until it is left; and what was refused, with the
+/// reason below it: in the column, or over whatever is there. Returns what was committed.
+enum class Reason : std::uint8_t { in_column, over };
+struct DraftOptions {
+  Leaving leaving = Leaving::commits;
+  Reason reason = Reason::in_column;
+};
 struct DraftField {
   std::optional<std::string> committed;
   float height = 0;
 };
 DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width, const std::string& current,
-                       std::string_view hint, Leaving leaving = Leaving::commits);
+                       std::string_view hint, const DraftOptions& options = {});
 
 void draw_sentence_part(Column& column);
 void draw_answer_part(Column& column);

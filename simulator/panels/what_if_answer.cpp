@@ -3,6 +3,7 @@
 #include "simulator/panels/what_if.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace headscope::simulator {
@@ -79,7 +80,8 @@ class AnswerPart {
         gold_.labels.size() == 1 ? std::optional(static_cast<int>(gold_.labels[0])) : std::nullopt;
     if (n > kMostChips) {
       column_.say(column_.text("what_if.class_number", {{"last", std::to_string(n - 1)}}));
-      const auto typed = column_.number_field("class", chosen.value_or(0), lessons::NumberKind::integer);
+      if (chosen && panel_.state.task) column_.say_loud(class_name(panel_.state, *chosen), Source::token);
+      const auto typed = column_.number_field("class", chosen, lessons::NumberKind::integer);
       if (typed)
         set(given({static_cast<std::int32_t>(std::clamp<double>(*typed, 0, static_cast<double>(n - 1)))}));
       return;
@@ -171,11 +173,21 @@ class AnswerPart {
   void draw_own_answer() {
     const std::optional<core::Gold>& own = own_answer();
     if (!own) return;
-    const std::string answer = answer_text(panel_.state, *own);
+    const std::string answer = answer_text(panel_.state, asked_of(*own));
     column_.say(column_.text("what_if.own_answer",
                              {{"answer", answer.empty() ? column_.text("what_if.nothing") : answer}}));
     if (gold_.origin == core::Gold::Origin::assumed) return;
     if (column_.press("assume", column_.text("what_if.assume"))) panel_.actions.push_back(AssumeGold{});
+  }
+
+  /// Of the model's own answer what the right one is about: a model answers at every word, asked or not.
+  core::Gold asked_of(core::Gold own) const {
+    if (session_.config().objective != core::Objective::token_classification ||
+        gold_.labels.size() != own.labels.size())
+      return own;
+    for (std::size_t at = 0; at < own.labels.size(); ++at)
+      if (gold_.labels[at] < 0) own.labels[at] = -1;
+    return own;
   }
 
   const std::optional<core::Gold>& own_answer() {

@@ -96,38 +96,34 @@ std::optional<int> Column::choose(std::string_view id, const std::vector<std::st
   return response.pressed;
 }
 
-DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width, const std::string& current,
-                       std::string_view hint, Leaving leaving) {
-  std::map<std::string, std::string>& drafts = panel.window.field_drafts;
-  const std::string name(id);
-  const auto draft = drafts.find(name);
-  const bool was_typed = draft != drafts.end();
-  std::string typed = was_typed ? draft->second : current;
-  const FieldResponse response = text_field(panel.ui, id, at, typed, {.width = width, .hint = hint});
-  DraftField result{.height = response.height};
-  // a click elsewhere feeds what was typed as Enter does: nothing typed is lost
-  const bool was_left = was_typed && !response.active && !response.cancelled;
-  if (response.committed || (was_left && leaving == Leaving::commits)) result.committed = typed;
-  const bool waits = response.active || (was_left && leaving == Leaving::keeps);
-  if (response.committed || response.cancelled || !waits)
-    drafts.erase(name);
-  else
-    drafts[name] = typed;
-  return result;
-}
-
 std::optional<std::string> Column::field(std::string_view id, const std::string& current,
                                          std::string_view hint, float most_width, Leaving leaving) {
   const float wide = most_width > 0 ? std::min(width_, most_width) : width_;
-  const DraftField response = draft_field(panel_, id, at(), wide, current, hint, leaving);
+  const DraftField response = draft_field(panel_, id, at(), wide, current, hint, {.leaving = leaving});
   take(response.height);
   space(8);
   if (response.committed == current) return std::nullopt;
   return response.committed;
 }
 
-std::optional<double> Column::number_field(std::string_view id, double current, lessons::NumberKind kind) {
-  const std::string shown = lessons::format_number(current, kind, panel_.theme().numbers);
+std::optional<std::string> Column::entry(std::string_view id, const std::string& current,
+                                         std::string_view hint, std::string_view button_word) {
+  std::map<std::string, std::string>& drafts = panel_.window.field_drafts;
+  const std::string name(id);
+  std::optional<std::string> committed = field(id, current, hint, 0, Leaving::keeps);
+  const auto draft = drafts.find(name);
+  const std::string typed = draft == drafts.end() ? current : draft->second;
+  const Ability ability = typed.empty() ? Ability::disabled : Ability::enabled;
+  if (press(name + "_button", button_word, Emphasis::filled, ability)) committed = typed;
+  if (!committed || committed->empty()) return std::nullopt;
+  drafts[name] = *committed;  // what is refused is there for mending
+  return committed;
+}
+
+std::optional<double> Column::number_field(std::string_view id, std::optional<double> current,
+                                           lessons::NumberKind kind) {
+  const std::string shown =
+      current ? lessons::format_number(*current, kind, panel_.theme().numbers) : std::string();
   const std::optional<std::string> typed = field(id, shown, {}, panel_.px(130));
   const auto draft = panel_.window.field_drafts.find(std::string(id));
   if (draft != panel_.window.field_drafts.end() && !lessons::parse_number(draft->second))

@@ -14,12 +14,6 @@ constexpr double kLowestRate = 1e-5, kHighestRate = 1;
 constexpr std::size_t kMostPoints = 200;
 constexpr float kCurveHeight = 56;
 
-std::optional<double> loss_now(const core::Session& session) {
-  const std::optional<core::TensorId> loss = session.graph().find("loss");
-  if (!loss || !session.has_gold()) return std::nullopt;
-  return session.trace().value(*loss, session.trace().shape(*loss).cell(0));
-}
-
 /// The curve is of one sentence and one answer; a step taken back leaves it.
 void note_loss(Panel& panel, double loss) {
   WhatIfWindow& window = panel.window.what_if;
@@ -97,7 +91,7 @@ void draw_training_part(Column& column) {
     panel.actions.push_back(SetOptimiser{optimiser, slid->is_drag ? panel.window.strokes : 0});
   }
   column.say_loud(column.text("what_if.training_step", {{"n", std::to_string(session.training_step())}}));
-  if (const std::optional<double> loss = loss_now(session)) {
+  if (const std::optional<double> loss = loss_of(session)) {
     note_loss(panel, *loss);
     column.say_loud(column.text("what_if.loss_now", {{"loss", loss_text(panel, *loss)}}));
     draw_curve(column);

@@ -32,11 +32,13 @@ std::string script(char sign, std::string_view inside) {
 void print_formula(Printer& printer, const AppState& state, const lessons::StepView& view,
                    const Words& words) {
   if (!view.stop) return;
-  const std::string key = text_key(state.session.graph().spec(*view.stop));
-  if (!words.formulas.has(key + ".formula")) return;
-  printer.paragraph(words.text.text("terminal.formula",
-                                    {{"formula", plain_formula(words.formulas.text(key + ".formula"))}}),
-                    0, 4);
+  const core::Graph& graph = state.session.graph();
+  const std::optional<std::size_t> operation = graph.producer(*view.stop);
+  if (!operation) return;
+  const std::string formula = forward_formula(graph, graph.operations()[*operation], words.formulas);
+  if (formula.empty()) return;
+  printer.paragraph(words.text.text("terminal.formula", {{"formula", plain_formula(formula)}}), 0, 4);
+  const std::string key = text_key(graph.spec(*view.stop));
   if (words.text.has("tensor." + key + ".said"))
     printer.paragraph(words.text.text("tensor." + key + ".said"), 2, 2);
   printer.blank();

@@ -2,6 +2,7 @@
 #include "simulator/widgets/fields.h"
 
 #include "lessons/number_format.h"
+#include "simulator/rich_text.h"
 
 #include <imgui_internal.h>
 
@@ -114,9 +115,9 @@ FieldResponse text_field(Ui& ui, std::string_view id, ImVec2 at, std::string& te
     touched.hovered = ImGui::IsItemHovered();
     // Tab moved on while the caret was here
     if (edited.active && !ui.focus.has(touched.id)) ImGui::ClearActiveID();
-    response = {edited.changed, edited.entered, edited.cancelled, edited.active, height};
+    response = {edited.changed, edited.entered, edited.cancelled, edited.active, touched.hovered, height};
   }
-  const bool wrong = !spec.error.empty();
+  const bool wrong = !spec.error.empty() || spec.state == FieldState::wrong;
   const float width = painter.stroke(response.active || wrong ? 1.5F : 1.0F);
   painter.frame(box,
                 wrong                                ? colours.error
@@ -137,12 +138,31 @@ FieldResponse text_field(Ui& ui, std::string_view id, ImVec2 at, std::string& te
   else
     note_text(painter, text, inside, {spec.type, Weight::regular, colours.primary, Source::token, {}});
   draw_focus_ring(ui, box, touched, painter.theme().radius.chip);
-  if (wrong) {
+  if (!spec.error.empty()) {
     const float gap = painter.px(painter.theme().space.xs);
     response.height += gap + note_line(painter, {at.x, box.max.y + gap}, spec.width, Note::error, spec.error,
                                        Source::catalog, Tone::quiet);
   }
   return response;
+}
+
+void field_note(const Painter& painter, const Rect& field, std::string_view sentence) {
+  Painter above = painter.on(*ImGui::GetForegroundDrawList());
+  const Palette& colours = painter.colour();
+  const float padding = above.px(10), sign = above.px(11), indent = above.px(20);
+  const float width = std::max(field.width() - 2 * padding - indent, above.px(160));
+  const RichBlock block =
+      lay_out(above, {{.text = std::string(sentence), .colour = colours.error, .source = Source::catalog}},
+              {.type = TypeStyle::label, .width = width, .role = "tooltip"});
+  const Rect box = rect_at({field.min.x, field.max.y + above.px(4)},
+                           {block.width + indent + 2 * padding, block.height + 2 * above.px(6)});
+  above.fill(box, colours.popup, above.px(above.theme().radius.popup));
+  above.frame(box, colours.error, above.stroke(above.theme().line.hair),
+              above.px(above.theme().radius.popup));
+  const ImVec2 text{box.min.x + padding, box.min.y + above.px(6)};
+  above.sign({text.x + sign / 2, text.y + above.line_height(TypeStyle::label) / 2}, Sign::cross,
+             colours.error, sign);
+  draw(above, {text.x + indent, text.y}, block);
 }
 
 namespace {

@@ -262,6 +262,40 @@ TEST_CASE("heads and attentions are switched, and back to the same bits", "[core
   }
 }
 
+TEST_CASE("a check of its own thread's gives the same numbers, tells how far it is, and can be stopped",
+          "[core][session]") {
+  for (const test::NamedConfig& named : test::every_objective()) {
+    INFO(named.name);
+    Session session = answered(named.config);
+    if (!session.has_gold()) continue;
+    session.move_to(session.steps().size());
+    const TensorId parameter = session.steps().parameters().front();
+    const Cell cell = session.trace().shape(parameter).cell(0);
+    const std::shared_ptr<DetachedChecker> checker = session.gradient_checker();
+    for (const int most : {0, 1, 40}) {  // while it is made, and within a check
+      int n_told = 0;
+      CHECK_FALSE(checker->check(parameter, cell, [&](double) { return n_told++ < most; }));
+      CHECK(n_told == most + 1);
+    }
+    double last = 0;
+    const std::optional<GradientCheck> check = checker->check(parameter, cell, [&](double share) {
+      CHECK((share >= last && share <= 1));
+      last = share;
+      return true;
+    });
+    REQUIRE(check);
+    CHECK(last == 1);
+    Session other = answered(named.config);
+    const GradientCheck expected = other.check_gradient(parameter, cell);
+    CHECK(check->analytic == expected.analytic);
+    CHECK(check->numeric == expected.numeric);
+    // it goes on as it was when the session is another one
+    REQUIRE(session.next_training_step());
+    CHECK(checker->check(parameter, cell)->numeric == expected.numeric);
+    CHECK(session.check_gradient(parameter, cell).numeric != expected.numeric);
+  }
+}
+
 TEST_CASE("a gradient is checked with the parameters as they were before the update", "[core][session]") {
   for (const test::NamedConfig& named : test::every_objective()) {
     INFO(named.name);

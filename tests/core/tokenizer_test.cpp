@@ -286,9 +286,27 @@ TEST_CASE("what cannot be tokenized is refused by name", "[core][tokenizer]") {
   const Vocabulary vocabulary = make_vocabulary({"<pad>", "the"});
   CHECK(tokenize("", vocabulary, {}, 10).error() == Error{"text.empty", ""});
   CHECK(tokenize(" \n", vocabulary, {}, 10).error() == Error{"text.empty", ""});
-  CHECK(tokenize("the cat", vocabulary, {}, 10).error() == Error{"text.unknown_word", "", {{"word", "cat"}}});
+  CHECK(tokenize("the cat", vocabulary, {}, 10).error() ==
+        Error{"text.unknown_word", "", {{"words", "cat"}, {"near", "the"}}});
   CHECK(tokenize("the", vocabulary, {.kind = "byte_bpe"}, 10).error() ==
         Error{"text.tokenizer_unsupported", "", {{"kind", "byte_bpe"}}});
+}
+
+TEST_CASE("all unknown words are named, each once, with the words that are spelled most like them",
+          "[core][tokenizer]") {
+  const Vocabulary vocabulary =
+      make_vocabulary({"<pad>", "the", "film", "was", "good", "bad", ".", "<separator>"});
+  const auto refused = [&](std::string_view text) {
+    return tokenize(text, vocabulary, {}, 20).error().values;
+  };
+  using Values = decltype(Error::values);
+  CHECK(refused("the movie was goood .") == Values{{"words", "movie, goood"}, {"near", "the, good"}});
+  CHECK(refused("films films was separator") == Values{{"words", "films, separator"}, {"near", "film, the"}});
+  CHECK(refused("a b c d e f g h i") ==
+        Values{{"words", "a, b, c, d, e, f, g, h, …"}, {"near", refused("a b c d e f g h i")[1].second}});
+  // nothing to offer is said as such
+  CHECK(tokenize("x", make_vocabulary({"<pad>"}), {}, 9).error().values ==
+        Values{{"words", "x"}, {"near", "–"}});
 }
 
 TEST_CASE("a mark of the vocabulary's own is typed as it is shown", "[core][tokenizer]") {

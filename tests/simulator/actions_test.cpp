@@ -8,28 +8,16 @@
 #include "tests/core/temporary_folder.h"
 #include "tests/simulator/app_fixture.h"
 #include "tests/simulator/bundled_state.h"
+#include "tests/simulator/state_numbers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace headscope::simulator {
 namespace {
 
-std::vector<float> all_numbers(const AppState& state) {
-  std::vector<float> numbers;
-  const core::Trace<float> trace = state.session.trace();
-  for (std::uint32_t index = 0; index < state.session.graph().n_tensors(); ++index)
-    if (state.session.graph().spec({index}).element == core::Element::real) {
-      const auto values = trace.workspace().values({index});
-      numbers.insert(numbers.end(), values.begin(), values.end());
-    }
-  return numbers;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
+using test::all_numbers;
+using test::same_bits;
 
 CellAddress random_cell(const AppState& state, core::Rng& rng) {
   const auto pick = [&](std::int64_t n) {

@@ -3,9 +3,8 @@
 
 #include "core/temporary_folder.h"
 #include "simulator/actions.h"
-#include "simulator/open_model.h"
 #include "simulator/session_state.h"
-#include "tests/source_folder.h"
+#include "tests/simulator/bundled_state.h"
 
 #include <catch2/catch.hpp>
 
@@ -20,23 +19,14 @@ namespace headscope::simulator {
 namespace {
 
 namespace fs = std::filesystem;
+using test::shipped_assets;
+using test::shipped_lessons;
 using tests::read_text;
 using tests::TemporaryFolder;
 using tests::write_text;
 
-fs::path assets() {
-  return tests::source_folder() / "assets";
-}
-fs::path lesson_files() {
-  return tests::source_folder() / "lessons/content/en";
-}
-
 AppState look_ups() {
-  core::Result<OpenedModel> model = open_model("look-ups", assets());
-  REQUIRE(model);
-  core::Result<AppState> state = open_state(*std::move(model), {}, assets(), lesson_files());
-  REQUIRE(state);
-  return *std::move(state);
+  return test::open_bundled("look-ups");
 }
 
 Autosave open(const fs::path& folder) {
@@ -46,7 +36,7 @@ Autosave open(const fs::path& folder) {
 }
 
 std::string text_in(const fs::path& file) {
-  const core::Result<AppState> state = load_state(file, assets(), lesson_files());
+  const core::Result<AppState> state = load_state(file, shipped_assets(), shipped_lessons());
   return state ? state->session.text() : state.error().key;
 }
 
@@ -146,12 +136,14 @@ TEST_CASE("what an earlier window left is kept when another thing was opened", "
     CHECK(read_text(folder / "last.headscope") == "an earlier session");  // nothing was changed yet
     ++state.revision;
     REQUIRE(autosave.finish(state));
-    CHECK(read_text(folder / "previous.headscope") == "an earlier session");
+    const std::vector<KeptSession> kept = list_kept(autosave.kept_folder());
+    REQUIRE(kept.size() == 1);
+    CHECK(read_text(kept.front().file) == "an earlier session");
     CHECK(text_in(folder / "last.headscope") == state.session.text());
     // its own earlier writings are no earlier window's
     ++state.revision;
     REQUIRE(autosave.finish(state));
-    CHECK(read_text(folder / "previous.headscope") == "an earlier session");
+    CHECK(list_kept(autosave.kept_folder()).size() == 1);
   }
 }
 

@@ -3,8 +3,7 @@
 #include "core/formats/token_batch.h"
 #include "core/stepper.h"
 #include "simulator/panels/diagram.h"
-#include "simulator/platform/headless.h"
-#include "simulator/platform/png.h"
+#include "tests/simulator/gallery_page.h"
 
 #include <imgui.h>
 
@@ -125,12 +124,7 @@ core::Result<void> draw_scene(const Scene& scene, const std::string& file) {
   };
   application.draw = [&](const platform::Frame& frame) {
     focus.begin_frame();
-    ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize({frame.width, frame.height});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
-    ImGui::Begin("gallery", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground);
-    ImGui::PopStyleVar(2);
+    test::begin_page(frame);
     Painter painter(*ImGui::GetWindowDrawList(), *theme, *fonts);
     painter.fill({{0, 0}, {frame.width, frame.height}}, painter.colour().stage);
     Ui ui{painter, focus};
@@ -142,10 +136,7 @@ core::Result<void> draw_scene(const Scene& scene, const std::string& file) {
     ImGui::End();
     return platform::NextFrame{};
   };
-  const core::Result<platform::Image> image = platform::draw_headless(
-      {.width = static_cast<int>(scene.size.x), .height = static_cast<int>(scene.size.y)}, application);
-  if (!image) return image.error();
-  return platform::write_png(file, *image);
+  return test::write_page(file, scene.size, application);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // Draws every cell state and control in both themes to PNG files, to be looked at beside the mock-ups. Not a
 // test.
-#include "simulator/platform/headless.h"
-#include "simulator/platform/png.h"
 #include "simulator/rich_text.h"
 #include "simulator/widgets/fields.h"
 #include "simulator/widgets/matrix.h"
@@ -9,6 +7,7 @@
 #include "simulator/widgets/scroll_area.h"
 #include "simulator/widgets/term_table.h"
 #include "simulator/widgets/track.h"
+#include "tests/simulator/gallery_page.h"
 
 #include <imgui.h>
 
@@ -322,12 +321,7 @@ core::Result<void> picture(const std::string& file, FontRequest request, ImVec2 
   };
   application.draw = [&](const platform::Frame& frame) {
     focus.begin_frame();
-    ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize({frame.width, frame.height});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
-    ImGui::Begin("gallery", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground);
-    ImGui::PopStyleVar(2);
+    test::begin_page(frame);
     Painter in_light(*ImGui::GetWindowDrawList(), *light, *fonts),
         in_dark(*ImGui::GetWindowDrawList(), *dark, *fonts);
     Ui light_ui{in_light, focus}, dark_ui{in_dark, focus};
@@ -335,10 +329,7 @@ core::Result<void> picture(const std::string& file, FontRequest request, ImVec2 
     ImGui::End();
     return platform::NextFrame{};
   };
-  const core::Result<platform::Image> image = platform::draw_headless(
-      {.width = static_cast<int>(size.x), .height = static_cast<int>(size.y)}, application);
-  if (!image) return image.error();
-  return platform::write_png(file, *image);
+  return test::write_page(file, size, application);
 }
 
 }  // namespace

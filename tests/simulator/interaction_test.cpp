@@ -216,6 +216,33 @@ TEST_CASE("every shortened word has a tooltip that says it whole", "[simulator][
   CHECK(n_seen > 3);
 }
 
+TEST_CASE("short names and signs say what they stand for", "[simulator][input][tooltip]") {
+  const auto tip_at = [](AppOnNull& app, ImVec2 at) {
+    app.backend.move_mouse(at);
+    app.settle();
+    std::string tip;
+    for (const TextEntry* line : app.record.with_role("tooltip"))
+      tip += (tip.empty() ? "" : " ") + line->text;
+    return tip;
+  };
+  AppOnNull app(app_of(classifier()), {1280, 720});
+  const core::Graph& graph = app.state().session.graph();
+  const auto title = [&](const char* key) { return app.app.words().text.text(key); };
+  app.app.apply(MoveCursor{*graph.producer(*graph.find("encoder.block0.self_attention.scores")) + 1});
+  for (const StageLevel level : {StageLevel::matrix, StageLevel::part, StageLevel::head}) {
+    app.app.apply(OpenPlace{level});
+    app.settle();
+    const char* role = level == StageLevel::matrix ? "strip" : "diagram";
+    CHECK(tip_at(app, app.text_with("Q · K", role).rect.centre()) == title("tensor.scores.title"));
+  }
+  CHECK(tip_at(app, {1280 - 32 - 14, 26}) == title("help.heading"));
+  std::set<std::string> said;
+  for (float x = 20; x < 260; x += 8) said.insert(tip_at(app, {x, 672}));
+  for (const char* key : {"transport.to_first", "transport.to_previous", "transport.to_play",
+                          "transport.to_next", "transport.to_last"})
+    CHECK(said.contains(title(key)));
+}
+
 TEST_CASE("a hand that holds still over anything lets the window rest", "[simulator][input][idle]") {
   constexpr std::size_t kStride = 3;  // of what is drawn: near things behave alike
   for (const StageLevel level : test::kLevels) {

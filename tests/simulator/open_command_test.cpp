@@ -29,6 +29,11 @@ TEST_CASE("headscope open lists the bundled models and what the last window left
   std::ofstream(scratch / "state/last.headscope") << "x";
   const Ran after = run_program({"open"}, "", with_state(scratch / "state"));
   CHECK_THAT(after.out, Contains("last.headscope"));
+
+  std::filesystem::create_directory(scratch / "state/left");
+  std::ofstream(scratch / "state/left/20261201T031252.123Z copying.headscope") << "x";
+  const Ran left = run_program({"open"}, "", "env TZ=UTC " + with_state(scratch / "state"));
+  CHECK_THAT(left.out, Contains("2026-12-01 03:12") && Contains("20261201T031252.123Z copying.headscope"));
 }
 
 TEST_CASE("models, runs and sessions are opened, and a session goes on", "[program][open]") {
@@ -45,19 +50,22 @@ TEST_CASE("models, runs and sessions are opened, and a session goes on", "[progr
 
   const std::string run = (scratch / "run").string();
   REQUIRE(run_program({"train", "--task", "copying", "--steps", "3", "--out", run}).status == 0);
-  const Ran opened = run_program({"open", run, "--save", copy});
+  const std::string before = read_text(copy);
+  check_refused(run_program({"open", run, "--save", copy}), {"b.headscope", "--replace"});
+  CHECK(read_text(copy) == before);
+  const Ran opened = run_program({"open", run, "--save", copy, "--replace"});
   INFO(opened.errors);
   CHECK(opened.status == 0);
   CHECK_THAT(read_text(copy), Contains("run, step 3") && Contains("copying"));
 
-  CHECK(run_program({"open", "look-ups", "--seed", "5", "--save", copy}).status == 0);
+  CHECK(run_program({"open", "look-ups", "--seed", "5", "--save", copy, "--replace"}).status == 0);
   const std::string fifth = read_text(copy);
   CHECK_THAT(fifth, Contains("\\\"seed\\\": 5"));
-  CHECK(run_program({"open", "look-ups", "--seed", "6", "--save", copy}).status == 0);
+  CHECK(run_program({"open", "look-ups", "--seed", "6", "--save", copy, "--replace"}).status == 0);
   CHECK(read_text(copy).substr(fifth.size() - 4000) != fifth.substr(fifth.size() - 4000));
 
   const std::string own = make_model(scratch);
-  CHECK(run_program({"open", own, "--save", copy}).status == 0);
+  CHECK(run_program({"open", own, "--save", copy, "--replace"}).status == 0);
 }
 
 TEST_CASE("what cannot be opened is said in one line", "[program][open]") {
@@ -74,6 +82,7 @@ TEST_CASE("what cannot be opened is said in one line", "[program][open]") {
   check_refused(run_program({"open", "look-ups", "--target", "x"}), {"look-ups", "target"});
   check_refused(run_program({"open", "--text", "x"}), {"--text", "WHAT"});
   check_refused(run_program({"open", "--save", session}), {"--save", "WHAT"});
+  check_refused(run_program({"open", "look-ups", "--replace"}), {"--replace", "--save"});
   check_refused(run_program({"open", "look-ups", "--seed", "x"}), {"--seed"});
   check_refused(run_program({"--new", "--lesson", "1"}), {"--new", "--lesson"});
 }

@@ -2,6 +2,7 @@
 // bit, and the same log gives the same state.
 #include "core/hash.h"
 #include "core/random.h"
+#include "simulator/gradient_job.h"
 #include "simulator/view.h"
 #include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
@@ -237,6 +238,19 @@ std::vector<Action> walk(const std::function<AppState()>& open, const std::strin
   CHECK(replayed.trail == state.trail);
   CHECK(replayed.level == state.level);
   CHECK(replayed.undo.size() == state.undo.size());
+  // so does one that goes one operation at a time
+  AppState impatient = open();
+  impatient.patience = 0;
+  for (const Action& action : log) {
+    apply_action(impatient, action);
+    while (impatient.walk || impatient.checking) {
+      if (impatient.checking) impatient.checking->wait(10);
+      apply_action(impatient, GoOn{});
+    }
+  }
+  CHECK(picture_of(impatient) == picture_of(state));
+  CHECK(impatient.trail == state.trail);
+  CHECK(impatient.undo.size() == state.undo.size());
   // and everything that can be undone leads back to what was opened
   while (!state.undo.empty()) apply_action(state, Undo{});
   apply_action(state, MoveCursor{0});

@@ -39,30 +39,27 @@ inline void go_back_to(App& app, const std::string& tensor) {
                        gradients.writers(tensor_of(app, tensor)).back() + 1});
 }
 
+/// Behind the forward or backward step of a tensor, at a level.
+using Way = void (*)(App&, const std::string&);
+inline std::function<void(App&)> seen(Way way, std::string tensor, StageLevel level) {
+  return [=](App& app) {
+    way(app, tensor);
+    app.apply(OpenPlace{.level = level});
+  };
+}
+
 inline const std::vector<ReferenceView>& reference_views() {
   static const std::string kGerman = "the old man must help the children .",
                            kAnswer = "der alte Mann muss den Kindern helfen .";
   static const std::vector<ReferenceView> kViews = {
       {"model_gradients", "translation", kGerman, kAnswer,
-       [](App& app) {
-         go_back_to(app, "decoder.block0.cross_attention.weights");
-         app.apply(OpenPlace{.level = StageLevel::model});
-       }},
+       seen(go_back_to, "decoder.block0.cross_attention.weights", StageLevel::model)},
       {"block", "look-ups", "", "",
-       [](App& app) {
-         go_forward_to(app, "decoder.block0.self_attention.weights");
-         app.apply(OpenPlace{.level = StageLevel::block});
-       }},
+       seen(go_forward_to, "decoder.block0.self_attention.weights", StageLevel::block)},
       {"attention", "sentiment", "", "",
-       [](App& app) {
-         go_forward_to(app, "encoder.block0.self_attention.weights");
-         app.apply(OpenPlace{.level = StageLevel::part});
-       }},
+       seen(go_forward_to, "encoder.block0.self_attention.weights", StageLevel::part)},
       {"heads", "copying", "", "",
-       [](App& app) {
-         go_forward_to(app, "decoder.block1.self_attention.weights");
-         app.apply(OpenPlace{.level = StageLevel::heads});
-       }},
+       seen(go_forward_to, "decoder.block1.self_attention.weights", StageLevel::heads)},
       {"matrix_held_cell", "copying", "", "",
        [](App& app) {
          go_forward_to(app, "decoder.block0.self_attention.scores");

@@ -1,13 +1,12 @@
 // The "What if?" panel, cells set by hand and differences, all through pointer and keys: each control does
 // what it says, and undo gives the same bits back.
 #include "simulator/changes.h"
-#include "tests/core/temporary_folder.h"
 #include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
 #include "tests/simulator/frame_check.h"
+#include "tests/simulator/state_numbers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,20 +16,8 @@ namespace {
 
 using test::AppOnNull;
 
-std::vector<float> all_numbers(const AppState& state) {
-  std::vector<float> numbers;
-  const core::Trace<float> trace = state.session.trace();
-  for (std::uint32_t index = 0; index < state.session.graph().n_tensors(); ++index)
-    if (state.session.graph().spec({index}).element == core::Element::real) {
-      const auto values = trace.workspace().values({index});
-      numbers.insert(numbers.end(), values.begin(), values.end());
-    }
-  return numbers;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
+using test::all_numbers;
+using test::same_bits;
 
 /// So tall that the whole panel is seen.
 const ImVec2 kTall = {1600, 3200};
@@ -143,6 +130,23 @@ TEST_CASE("the right answer is said in the way of the objective", "[simulator][w
     CHECK(app.state().session.setup().gold.origin == core::Gold::Origin::assumed);
     CHECK(says(app, "Assumed"));
   }
+  SECTION("a class of very many, by its number") {
+    core::test::NamedConfig named;
+    for (const core::test::NamedConfig& one : core::test::every_objective())
+      if (one.name == "encoder, classification") named = one;
+    named.config.n_classes = 100;
+    AppOnNull app(app_of(test::open_any(named)), kTall);
+    app.app.apply(SetGold{});
+    app.settle();
+    for (const std::int32_t label : {0, 99}) {  // the first is no class already chosen
+      const ImVec2 question = place_of(app, "A class, from 0 to 99:");
+      app.click({question.x, question.y + 26});
+      app.press(ImGuiKey_A, test::NullBackend::Modifier::control);
+      app.type(std::to_string(label));
+      app.press(ImGuiKey_Enter);
+      CHECK(app.state().session.setup().gold.labels == std::vector<std::int32_t>{label});
+    }
+  }
   SECTION("a span, by its first and its last word") {
     AppOnNull app(app_of(any_model("encoder, span")), kTall);
     app.settle();
@@ -236,6 +240,43 @@ TEST_CASE("a held cell is dragged up and down; one undo gives the same bits back
   CHECK(held.app.state().trail == std::vector<CellAddress>{held.cell});
   held.app.press(ImGuiKey_Z, test::NullBackend::Modifier::control);
   CHECK(same_bits(all_numbers(held.app.state()), before));
+}
+
+TEST_CASE("parts of a turn of the wheel add up, and one undo takes them back", "[simulator][what_if]") {
+  SECTION("a number") {
+    HeldCell held;
+    const double value = held.value();
+    held.app.backend.move_mouse(held.at);
+    held.app.frame(), held.app.frame();
+    held.app.turn_wheel(0.04F);  // less than a unit
+    CHECK(held.value() == value);
+    for (int n = 0; n < 24; ++n) held.app.turn_wheel(0.04F);
+    const double turned = held.value();
+    CHECK(turned > value);
+    CHECK(held.app.state().undo.size() == 1);
+    held.app.press(ImGuiKey_Z, test::NullBackend::Modifier::control);
+    held.app.turn_wheel(1);
+    CHECK(held.value() == Approx(turned).margin(0.011));  // as a whole turn, but for a unit of rounding
+  }
+  SECTION("a word's number") {
+    AppOnNull app(app_of(any_model("decoder, language_model")));
+    app.app.apply(MoveCursor{1});
+    const core::TensorId ids = *app.state().session.graph().find("source.ids");
+    app.app.apply(LockCell{{ids, {0, 1}}});
+    app.settle();
+    ImVec2 at = {0, 0};
+    for (const TextEntry* entry : app.record.with_role("cell"))
+      if (entry->style.weight == Weight::bold) at = entry->rect.centre();
+    REQUIRE(at.x > 0);
+    app.backend.move_mouse(at);
+    app.frame(), app.frame();
+    const double id = app.state().trace().value(ids, {0, 1});
+    for (int n = 0; n < 7; ++n) app.turn_wheel(0.25F);
+    CHECK(app.state().trace().value(ids, {0, 1}) == id + 1);
+    app.turn_wheel(0.25F);
+    CHECK(app.state().trace().value(ids, {0, 1}) == id + 2);
+    CHECK(app.state().undo.size() == 1);
+  }
 }
 
 TEST_CASE("a click on a held cell sets nothing, and a cell that is not held cannot be dragged",
@@ -397,37 +438,6 @@ TEST_CASE("a trained model is opened from the bar, and draws its examples", "[si
   CHECK(app.state().session.has_gold());
   app.click(place_of(app, "mean"));
   CHECK(app.state().session.setup().heads.size() == 1);
-}
-
-TEST_CASE("a session is written to a file and opened again", "[simulator][what_if]") {
-  const tests::TemporaryFolder folder;
-  AppOnNull app("1", kTall);
-  app.settle();
-  app.app.apply(OpenModel{"sentiment"});
-  app.app.apply(DrawExample{});
-  app.app.apply(MoveCursor{20});
-  const core::Setup setup = app.state().session.setup();
-  app.app.apply(SaveSession{folder / "mine"});
-  REQUIRE_FALSE(app.state().message);
-  REQUIRE(std::filesystem::is_regular_file(folder / "mine.headscope"));
-  CHECK(app.state().session_file == folder / "mine.headscope");
-
-  app.app.apply(OpenModel{"copying"});
-  app.app.apply(OpenModel{(folder / "mine.headscope").string()});
-  REQUIRE_FALSE(app.state().message);
-  CHECK(app.state().name == "sentiment");
-  CHECK(app.state().session.setup() == setup);
-  CHECK(app.state().cursor().position() == 20);
-
-  // a damaged one, and a place that cannot be written, cost nothing
-  tests::write_text(folder / "broken.headscope", "nothing");
-  for (const Action& refused : std::vector<Action>{OpenModel{(folder / "broken.headscope").string()},
-                                                   SaveSession{folder / "no folder" / "x"}}) {
-    app.app.apply(refused);
-    CHECK(app.state().message);
-    CHECK(app.state().session.setup() == setup);
-    CHECK(app.state().name == "sentiment");
-  }
 }
 
 }  // namespace

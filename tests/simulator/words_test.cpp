@@ -1,4 +1,5 @@
 // Words: every tensor has its sentences, and no sentence for a learner stands in C++ (the pseudo language).
+#include "core/graph_paths.h"
 #include "simulator/rich_text.h"
 #include "tests/simulator/app_fixture.h"
 
@@ -118,6 +119,55 @@ TEST_CASE("every tensor has a title, a name, a saying and an explanation; every 
       CHECK(words.formulas.has(key + ".short"));
       CHECK(words.formulas.has(key + ".term"));
       if (key != "token_vectors") check_formula(words, key + ".formula");
+    }
+}
+
+/// Whether a symbol of its own stands for a bias: "b" in any hue, with an index.
+bool names_bias(const std::string& formula) {
+  return formula.find("b_{") != std::string::npos || formula.find(":b}") != std::string::npos;
+}
+
+TEST_CASE("a formula names a bias where the operation adds one, and nowhere else", "[simulator][words]") {
+  const Words words = shipped_words();
+  int n_with = 0, n_without = 0;
+  for (const core::Graph& graph : every_graph())
+    for (const core::Operation& operation : graph.operations()) {
+      const std::string formula = forward_formula(graph, operation, words.formulas);
+      const std::vector<core::TensorId> operands = core::operands(operation);
+      const bool has_bias = std::ranges::any_of(operands, [&](core::TensorId operand) {
+        const std::string_view leaf = core::leaf(graph.spec(operand).name);
+        return graph.spec(operand).role == core::Role::parameter &&
+               (leaf == "bias" || leaf.starts_with("b_"));
+      });
+      INFO(graph.spec(core::result(operation)).name << ": " << formula);
+      CHECK(names_bias(formula) == has_bias);
+      CHECK(formula.find_first_of("[]") == std::string::npos);
+      CHECK((formula.empty() || parse_formula(formula)));
+      (has_bias ? n_with : n_without) += 1;
+    }
+  CHECK(n_with > 0);
+  CHECK(n_without > 0);
+}
+
+TEST_CASE("a parameter has one name: what a tile says is what a sentence says", "[simulator][words]") {
+  const Words words = shipped_words();
+  for (const core::Graph& graph : every_graph())
+    for (std::uint32_t index = 0; index < graph.n_tensors(); ++index) {
+      const core::TensorSpec& spec = graph.spec({index});
+      const std::string name = words.text.text("tensor." + text_key(spec) + ".name");
+      INFO(spec.name);
+      // tables and gains are told in words
+      const bool is_symbol = spec.symbol.starts_with("W_") || spec.symbol.starts_with("b_");
+      if (spec.role == core::Role::parameter && is_symbol) CHECK(name == spec.symbol);
+      // an operation's formula in short names the matrix that stands beside it
+      const std::optional<std::size_t> producer = graph.producer({index});
+      if (!producer) continue;
+      const std::string brief = words.formulas.text(text_key(spec) + ".short");
+      const std::size_t at = brief.find("W_");
+      if (at == std::string::npos) continue;
+      const std::vector<core::TensorId> operands = core::operands(graph.operations()[*producer]);
+      CHECK(std::ranges::any_of(
+          operands, [&](core::TensorId operand) { return graph.spec(operand).symbol == brief.substr(at); }));
     }
 }
 
