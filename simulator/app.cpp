@@ -242,6 +242,7 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   read_shortcuts(panel);
   play(frame.time, actions);
   ImGui::End();
+  const float sheet_height = window_.sheet_height;
   if (window_.opening == Shown::yes) draw_over(panel, {{0, 0}, size}, "opening", draw_opening);
   if (window_.help == Shown::yes) draw_over(panel, {{0, 0}, size}, "help", draw_help);
   if (is_computing(state_)) draw_over(panel, progress_box(painter, size), "progress", draw_progress);
@@ -254,7 +255,7 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   for (const Action& action : actions) apply_action(state_, action);
   if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;
   refresh_view();
-  if (fonts_->needs_rebuild() || is_scrolling()) follow_up_ = true;
+  if (fonts_->needs_rebuild() || is_scrolling() || window_.sheet_height != sheet_height) follow_up_ = true;
   return {.within = next_frame_within(frame.time), .title = title(), .grounds = std::move(grounds)};
 }
 

@@ -20,6 +20,12 @@ AppState impatient(const std::string& model) {
   return state;
 }
 
+/// The first cell of a parameter that has a gradient.
+CellAddress some_cell(const AppState& state, core::Quantity quantity = core::Quantity::value) {
+  const core::TensorId parameter = state.session.steps().parameters().back();
+  return {parameter, state.trace().shape(parameter).cell(0), quantity};
+}
+
 /// Values and gradients.
 std::vector<float> numbers_of(const AppState& state) {
   std::vector<float> numbers = test::all_numbers(state);
@@ -61,9 +67,8 @@ TEST_CASE("a long way is gone in pieces, to the same bits", "[simulator][actions
     const AppState state = test::open_bundled(model);
     const core::StepList& steps = state.session.steps();
     const std::size_t loss = steps.backward_begin(), end = steps.update_begin(), middle = (loss + end) / 2;
-    const CellAddress parameter{steps.parameters().front(), {}};
     check_same(model, {MoveCursor{middle}, MoveCursor{middle - 1}, MoveCursor{end + 2}, MoveCursor{end + 1},
-                       MoveCursor{middle}, SetCell{parameter, 0.5}, Undo{}, Redo{}, MoveCursor{3},
+                       MoveCursor{middle}, SetCell{some_cell(state), 0.5}, Undo{}, Redo{}, MoveCursor{3},
                        NextTrainingStep{}, Undo{}, NextTrainingStep{}, MoveCursor{middle}, NextTrainingStep{},
                        Reset{}, Undo{}, SetDifference{Shows::yes}, MoveCursor{loss + 1}, DrawExample{}});
   }
@@ -91,7 +96,7 @@ TEST_CASE("a way is stopped, turned, and survives a change", "[simulator][action
 
   // a change begins anew on the way to where one was going
   apply_action(state, MoveCursor{end});
-  apply_action(state, SetCell{{state.session.steps().parameters().front(), {}}, 0.5});
+  apply_action(state, SetCell{some_cell(state), 0.5});
   CHECK(state.undo.size() == 1);
   CHECK(go_on(state) > 1);
   CHECK(state.cursor().position() == end);
@@ -112,7 +117,7 @@ TEST_CASE("a way is stopped, turned, and survives a change", "[simulator][action
 
 TEST_CASE("a gradient is checked beside the drawing", "[simulator][app][patience]") {
   AppState expected = test::open_bundled("sentiment");
-  const CellAddress cell{expected.session.steps().parameters().back(), {}, core::Quantity::gradient};
+  const CellAddress cell = some_cell(expected, core::Quantity::gradient);
   apply_action(expected, CheckGradient{cell});
   REQUIRE(expected.checked);
 

@@ -259,7 +259,7 @@ TEST_CASE("parts of a turn of the wheel add up, and one undo takes them back", "
     CHECK(held.value() == Approx(turned).margin(0.011));  // as a whole turn, but for a unit of rounding
   }
   SECTION("a word's number") {
-    AppOnNull app(app_of(any_model("decoder, language_model")));
+    AppOnNull app(app_of(any_model("decoder, language_model")), {1600, 900});
     app.app.apply(MoveCursor{1});
     const core::TensorId ids = *app.state().session.graph().find("source.ids");
     app.app.apply(LockCell{{ids, {0, 1}}});
