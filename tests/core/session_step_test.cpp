@@ -262,14 +262,14 @@ TEST_CASE("heads and attentions are switched, and back to the same bits", "[core
   }
 }
 
-TEST_CASE("a check of its own thread's gives the same numbers, tells how far it is, and can be stopped",
+TEST_CASE("a detached check gives the same numbers, tells how far it is, and can be stopped",
           "[core][session]") {
   for (const test::NamedConfig& named : test::every_objective()) {
     INFO(named.name);
     Session session = answered(named.config);
     if (!session.has_gold()) continue;
     session.move_to(session.steps().size());
-    const TensorId parameter = session.steps().parameters().front();
+    const TensorId parameter = session.steps().parameters().back();
     const Cell cell = session.trace().shape(parameter).cell(0);
     const std::shared_ptr<DetachedChecker> checker = session.gradient_checker();
     for (const int most : {0, 1, 40}) {  // while it is made, and within a check
@@ -292,7 +292,8 @@ TEST_CASE("a check of its own thread's gives the same numbers, tells how far it 
     // it goes on as it was when the session is another one
     REQUIRE(session.next_training_step());
     CHECK(checker->check(parameter, cell)->numeric == expected.numeric);
-    CHECK(session.check_gradient(parameter, cell).numeric != expected.numeric);
+    // the last bias before a softmax over positions has no gradient
+    if (expected.analytic != 0) CHECK(session.check_gradient(parameter, cell).numeric != expected.numeric);
   }
 }
 
