@@ -268,6 +268,7 @@ bool Applier::put(core::Setup setup) {
 
 void Applier::settle() {
   forget_check();
+  state_.trained.reset();
   std::erase_if(state_.trail, [this](const CellAddress& address) { return !state_.has_cell(address); });
   if (state_.has_lesson()) lessons::update_goals(state_.runner, state_.session);
 }

@@ -66,7 +66,7 @@ void read_cell_keys(Panel& panel) {
     if (panel.window.help == Shown::yes)
       panel.window.help = Shown::no;
     else if (panel.window.opening == Shown::yes && is_asked_to_replace(panel.state))
-      panel.actions.push_back(Dismiss{});
+      panel.actions.push_back(Dismiss{}), panel.window.refusals.clear();
     else if (panel.window.opening == Shown::yes)
       panel.window.opening = Shown::no;
     else if (is_computing(panel.state))

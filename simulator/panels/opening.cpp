@@ -33,11 +33,11 @@ void draw_saving(Column& column) {
   if (const std::optional<std::string> path =
           column.entry("save_path", now, column.text("opening.save_hint"), column.text("opening.write")))
     panel.actions.push_back(SaveSession{*path});
-  if (const core::Error* message = panel.message()) {
-    column.note(Note::error, panel.words.text.error(*message));
-    const bool can_replace = message->key == "session_file.exists";
+  if (state.message) {
+    if (panel.message()) column.note(Note::error, panel.words.text.error(*state.message));
+    const bool can_replace = state.message->key == "session_file.exists";
     if (can_replace && column.press("replace", column.text("opening.replace")))
-      panel.actions.push_back(SaveSession{message->where, Existing::replace});
+      panel.actions.push_back(SaveSession{state.message->where, Existing::replace});
   } else if (state.session_file) {
     column.say(column.text("opening.saved", {{"path", core::printable(now)}}), Source::token);
   }
