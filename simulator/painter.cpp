@@ -25,6 +25,13 @@ std::size_t character_begin(std::string_view text, std::size_t at) {
   return at;
 }
 
+/// Where the character that begins there ends.
+std::size_t character_end(std::string_view text, std::size_t at) {
+  ++at;
+  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
+  return at;
+}
+
 struct Segment {
   ImVec2 from, to;
 };
@@ -134,12 +141,15 @@ std::string Painter::fitted(std::string_view text, float width, const TextStyle&
   // half a pixel: a box measured from this very text must hold it
   if (width_of(text, style) <= width + 0.5F) return std::string(text);
   constexpr std::string_view kMore = "\u2026";
-  for (std::size_t n = text.size(); n > 0;) {
-    n = character_begin(text, n - 1);
-    std::string shorter = std::string(text.substr(0, n)) + std::string(kMore);
-    if (width_of(shorter, style) <= width) return shorter;
+  const auto shortened = [&](std::size_t n) { return std::string(text.substr(0, n)) + std::string(kMore); };
+  // halving: a sentence may have thousands of letters, and is measured in every frame
+  std::size_t fits = 0, too_long = text.size();
+  while (true) {
+    std::size_t middle = character_begin(text, fits + (too_long - fits) / 2);
+    if (middle <= fits) middle = character_end(text, fits);
+    if (middle >= too_long) return shortened(fits);
+    (width_of(shortened(middle), style) <= width ? fits : too_long) = middle;
   }
-  return std::string(kMore);
 }
 
 Rect Painter::fit_text(ImVec2 at, std::string_view text, float width, const TextStyle& style, Align align) {

@@ -22,8 +22,9 @@ int numbers_window(core::Axis axis) {
 }
 
 constexpr std::int64_t kPatternPage = 64;
-/// A draw list of the browser has 65,535 vertices, four for a cell, and words need some.
-constexpr std::int64_t kMostCells = 11000;
+/// A draw list of the browser has 65,535 vertices, four for a cell and four for a negative one's bar, and
+/// words need some.
+constexpr std::int64_t kMostCells = 6000;
 
 /// The longest side of which all matrices together stay within the cells that can be drawn.
 std::int64_t pattern_window(const StagePlan& plan) {

@@ -24,7 +24,8 @@ struct NumberForm {
 // digits are worth more than size, down to the smallest style of the look
 constexpr std::array<NumberForm, 4> kForms = {
     {{TypeStyle::number, 0}, {TypeStyle::small, 0}, {TypeStyle::number, 1}, {TypeStyle::small, 1}}};
-constexpr int kDottedMost = 400;  // cells with outlines of their own; more are outlined as one
+constexpr int kDottedMost = 400;   // cells with outlines of their own; more are outlined as one
+constexpr int kHatchedMost = 400;  // masked cells; a hatch has ten times a cell's vertices
 constexpr Dash kDots = {2, 3};
 
 enum class Emphasis : std::uint8_t { idle, operand, result };
@@ -40,6 +41,9 @@ class Canvas {
         lines_(painter.theme().line) {}
 
   void draw() {
+    int n_masked = 0;
+    for_cells([&](CellIndex at) { n_masked += has(at, kMasked) ? 1 : 0; });
+    hatches_ = n_masked <= kHatchedMost && smaller_side() >= lines_.hatch_from_cell;
     for_cells([&](CellIndex at) { draw_fill(at); });
     draw_masked_edges();
     draw_not_computed();
@@ -89,7 +93,7 @@ class Canvas {
     }
     painter_.fill(box, colours_.inset);
     const ImU32 colour = with_alpha(colours_.control, 0.4F);
-    if (smaller_side() >= lines_.hatch_from_cell)
+    if (hatches_)
       painter_.hatch(box, colour);
     else if (spec_.map != ColourMap::probability && smaller_side() >= kBarFrom)
       painter_.diagonal(box, colours_.control);
@@ -97,9 +101,7 @@ class Canvas {
 
   /// Small cells of a probability map: masked and weight 0 look alike, so a line parts them.
   void draw_masked_edges() {
-    if (spec_.map != ColourMap::probability || smaller_side() >= lines_.hatch_from_cell ||
-        spec_.flags.empty())
-      return;
+    if (spec_.map != ColourMap::probability || hatches_ || spec_.flags.empty()) return;
     const float width = painter_.stroke(lines_.hair);
     for_cells([&](CellIndex at) {
       if (has(at, kNotComputed)) return;
@@ -368,7 +370,8 @@ class Canvas {
   Painter& painter_;
   const MatrixSpec& spec_;
   const MatrixLayout& layout_;
-  const NumberForm* form_ = nullptr;                       // of the numbers; null: none are drawn
+  bool hatches_ = false;              // masked cells, where they are few and large enough
+  const NumberForm* form_ = nullptr;  // of the numbers; null: none are drawn
   mutable std::vector<std::vector<std::string>> ladders_;  // of the shown cells, made when first asked for
   bool heavy_fits_ = true;
   const Palette& colours_;

@@ -35,16 +35,17 @@ std::size_t behind(const AppState& state, const std::string& leaf, core::Phase p
 }
 
 TEST_CASE("512 tokens and 64 heads are drawn whole, forward and back", "[simulator][stage][app][long][.]") {
-  AppOnNull app(large_app(), {1600, 900});
+  const ImVec2 window = GENERATE(ImVec2{1600, 900}, ImVec2{2560, 1440});
+  AppOnNull app(large_app(), window);
   app.settle();
-  const auto check = [&](const std::string& what, ImVec2 size) {
+  const auto check = [&](const std::string& what) {
     const auto begin = std::chrono::steady_clock::now();
     app.frame();
     const double ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     std::printf("%s: %.1f ms a frame\n", what.c_str(), ms);
     INFO(what);
-    const std::vector<std::string> faults = test::faults_of(app.record, size);
+    const std::vector<std::string> faults = test::faults_of(app.record, window);
     INFO((faults.empty() ? std::string() : faults.front()));
     CHECK(faults.empty());
     CHECK(app.record.entries.size() > 8);
@@ -58,13 +59,13 @@ TEST_CASE("512 tokens and 64 heads are drawn whole, forward and back", "[simulat
                                      StageLevel::heads, StageLevel::head, StageLevel::matrix}) {
         app.app.apply(OpenPlace{level});
         app.settle();
-        check(name + ", level " + std::to_string(static_cast<int>(level)), {1600, 900});
+        check(name + ", level " + std::to_string(static_cast<int>(level)));
       }
       // and with the other choice of what a page is to show
       for (const Detail detail : {Detail::numbers, Detail::pattern}) {
         const std::string word = detail == Detail::numbers ? "numbers" : "pattern";
         app.click(app.text_with(word, "chip").rect.centre());
-        check(name + ", " + word, {1600, 900});
+        check(name + ", " + word);
       }
     }
 }

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -134,4 +135,26 @@ TEST_CASE("alignment puts text where it says", "[simulator][painter]") {
   CHECK(rect(1).centre().y == Approx(120).margin(0.6));
   CHECK(rect(2).max.x == Approx(300).margin(0.6));
   CHECK(rect(3).max.x == Approx(300).margin(0.6));
+}
+
+TEST_CASE("a text is shortened to the most characters that have room", "[simulator][fonts]") {
+  test::Look look;
+  look.frame([&](Ui& ui) {
+    const TextStyle style{.type = TypeStyle::body};
+    // of one, two and three bytes
+    const std::vector<std::string> characters = {"d", "i", "e", " ", "Ü", "ß", "ä", "→", "w", "√"};
+    std::string text;
+    for (int n = 0; n < 40; ++n) text += characters[static_cast<std::size_t>(n * 7 % 10)];
+    const float whole = ui.painter.width_of(text, style);
+    CHECK(ui.painter.fitted(text, whole, style) == text);
+    for (float width = 0; width < whole - 1; width += 2.5F) {
+      CAPTURE(width);
+      std::string longest = "…", begin;
+      for (int n = 0; n < 40; ++n) {
+        begin += characters[static_cast<std::size_t>(n * 7 % 10)];
+        if (begin != text && ui.painter.width_of(begin + "…", style) <= width) longest = begin + "…";
+      }
+      CHECK(ui.painter.fitted(text, width, style) == longest);
+    }
+  });
 }
