@@ -26,6 +26,9 @@ constexpr std::int64_t kPatternPage = 64;
 /// words need some.
 constexpr std::int64_t kMostCells = 6000;
 
+/// Rows above each other, at four pixels each: what a window of 900 pixels leaves beside titles and buttons.
+constexpr std::int64_t kMostStacked = 80;
+
 /// The longest side of which all matrices together stay within the cells that can be drawn.
 std::int64_t pattern_window(const StagePlan& plan) {
   std::int64_t window = kPatternPage;
@@ -35,7 +38,15 @@ std::int64_t pattern_window(const StagePlan& plan) {
       n += std::min(item.slice.rows.size, window) * std::min(item.slice.columns.size, window);
     return n;
   };
-  while (window > 16 && n_cells() > kMostCells) window -= 8;
+  // in a product the upper operand stands above the result
+  const auto n_stacked = [&] {
+    if (plan.shape != StageShape::product) return std::int64_t{0};
+    const auto result = std::ranges::find(plan.items.rbegin(), plan.items.rend(), false,
+                                          [](const auto& item) { return item.role == StageRole::small; });
+    const std::int64_t above = plan.items[1].slice.rows.size, below = result->slice.rows.size;
+    return std::min(above, window) + std::min(below, window);
+  };
+  while (window > 16 && (n_cells() > kMostCells || n_stacked() > kMostStacked)) window -= 8;
   return window;
 }
 
