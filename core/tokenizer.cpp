@@ -2,6 +2,8 @@
 // so that an accent stays with its letter and a family of emoji stays one.
 #include "core/tokenizer.h"
 
+#include "core/edit_distance.h"
+
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -242,30 +244,16 @@ void separate_question(std::vector<std::string>& words, const Vocabulary& vocabu
   if (question != words.end() && question + 1 != words.end()) words.insert(question + 1, kSeparator);
 }
 
-/// How many letters (bytes) must be put in, left out or replaced to make one of the other.
-std::size_t edit_distance(std::string_view left, std::string_view right) {
-  std::vector<std::size_t> row(right.size() + 1);
-  for (std::size_t at = 0; at < row.size(); ++at) row[at] = at;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < right.size(); ++j) {
-      const std::size_t replaced = diagonal + (left[i] == right[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// The word of the vocabulary that is spelled most like it, the first of equals; empty where there is none.
+/// The word of the vocabulary that is spelled most like it, the first of equals; empty where more than every
+/// second letter would have to change.
 std::string nearest_word(const std::string& word, const Vocabulary& vocabulary) {
   std::string nearest;
-  std::size_t least = 0;
+  std::size_t least = word.size() / 2 + 1;
   for (std::int32_t id = 1; id < vocabulary.size(); ++id) {
     const std::string& known = vocabulary.token(id);
     if (is_special(id, vocabulary) || known.starts_with('<')) continue;
     const std::size_t distance = edit_distance(word, known);
-    if (!nearest.empty() && distance >= least) continue;
+    if (distance >= least) continue;
     nearest = known;
     least = distance;
   }
@@ -282,19 +270,21 @@ std::string listed(const std::vector<std::string>& words) {
   return words.size() > kMostNamed ? list + ", …" : list;
 }
 
-/// All words that have no row, each once, and the words that come nearest to them.
+/// All words that have no row, each once, and the words that come near to them.
 Error unknown_words(const std::vector<std::string>& words, const Vocabulary& vocabulary) {
   std::vector<std::string> unknown, near;
-  const auto add = [](std::vector<std::string>& list, std::string word) {
-    if (!word.empty() && std::ranges::find(list, word) == list.end()) list.push_back(std::move(word));
+  const auto add = [](std::vector<std::string>& list, const std::string& word) {
+    const bool is_new = !word.empty() && std::ranges::find(list, word) == list.end();
+    if (is_new) list.push_back(word);
+    return is_new;
   };
   for (const std::string& word : words) {
     const std::optional<std::int32_t> id = vocabulary.find(word);
     if (id && !is_special(*id, vocabulary)) continue;
-    add(unknown, word);
-    if (near.size() < kMostNamed) add(near, nearest_word(word, vocabulary));
+    if (add(unknown, word) && near.size() < kMostNamed) add(near, nearest_word(word, vocabulary));
   }
-  return {"text.unknown_word", "", {{"words", listed(unknown)}, {"near", near.empty() ? "–" : listed(near)}}};
+  if (near.empty()) return {"text.unknown_word", "", {{"words", listed(unknown)}}};
+  return {"text.unknown_word_near", "", {{"words", listed(unknown)}, {"near", listed(near)}}};
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ struct Sentence {
 /// vocabulary, such as "<separator>", is one token. Where the vocabulary has "<separator>" and the text has
 /// not, it is put behind the first "?" that has a word after it: between a question and its text. Errors
 /// (where is empty: the caller knows): text.empty (no word at all), text.unknown_word (no spare rows; words:
-/// all that are unknown, near: those of the vocabulary that are spelled most like them),
-/// text.tokenizer_unsupported (a kind other than "word").
+/// all that are unknown) or text.unknown_word_near (near: those of the vocabulary that are spelled like
+/// them), text.tokenizer_unsupported (a kind other than "word").
 Result<Sentence> tokenize(std::string_view text, const Vocabulary& vocabulary, const TokenizerConfig& config,
                           std::size_t max_tokens);
 

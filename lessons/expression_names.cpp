@@ -2,6 +2,7 @@
 // values read.
 #include "lessons/expression.h"
 
+#include "core/edit_distance.h"
 #include "core/graph_paths.h"
 #include "lessons/number_format.h"
 
@@ -9,24 +10,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace headscope::lessons {
 namespace {
-
-/// Levenshtein's distance, over bytes.
-std::size_t distance(std::string_view left, std::string_view right) {
-  std::vector<std::size_t> row(right.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < right.size(); ++j) {
-      const std::size_t replaced = diagonal + (left[i] == right[j] ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
-    }
-  }
-  return row.back();
-}
 
 /// "the#2" is ("the", 2); a word without a number is ("the", nothing).
 std::pair<std::string_view, std::optional<int>> split_number(std::string_view word) {
@@ -76,7 +62,7 @@ std::string closest_tensor(const core::Graph& graph, std::string_view name, std:
   std::string closest;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   const auto consider = [&](const std::string& candidate) {
-    const std::size_t apart = distance(candidate, name);
+    const std::size_t apart = core::edit_distance(candidate, name);
     if (apart < least) least = apart, closest = candidate;
   };
   for (const auto& [full, tensor] : graph.names()) {

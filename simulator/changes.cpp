@@ -247,9 +247,7 @@ std::string summary_of(const std::vector<Change>& changes, const Words& words) {
 
 std::string class_name(const AppState& state, std::int32_t label) {
   if (label < 0) return "–";
-  const std::vector<std::string>& names = state.session.class_names();
-  const auto at = static_cast<std::size_t>(label);
-  return at < names.size() ? names[at] : std::to_string(label);
+  return class_name(state.session, label).value_or(std::to_string(label));
 }
 
 std::string answer_text(const AppState& state, const core::Gold& gold) {

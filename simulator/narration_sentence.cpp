@@ -1,5 +1,6 @@
 // The sentence of a narration: which of the text file's, and what fills its places.
 #include "simulator/narration_parts.h"
+#include "simulator/slice.h"
 
 #include <cmath>
 #include <cstddef>
@@ -52,11 +53,9 @@ class SentenceWriter {
     const std::size_t dot = explanation_.key.find('.');
     if (dot != std::string::npos) key += "_" + explanation_.key.substr(dot + 1);
     if (explanation_.combine == Combine::by_hand) key = "by_hand";
-    const std::vector<std::string>& names = source_.session.class_names();
-    if ((key == "label" || key == "labels") && explanation_.value >= 0 &&
-        explanation_.value < static_cast<double>(names.size())) {
-      values.emplace_back("class", escape_markdown(names[static_cast<std::size_t>(explanation_.value)]));
-      key += "_named";
+    if (key == "label" || key == "labels") {
+      const auto name = class_name(source_.session, static_cast<std::int64_t>(explanation_.value));
+      if (name) values.emplace_back("class", escape_markdown(*name)), key += "_named";
     }
     return say("explain." + key, values);
   }

@@ -15,12 +15,6 @@ std::string word_at(const core::Session& session, core::TextSide side, std::int6
   return at < session.n_positions(side) ? session.token_at(at, side).text : std::to_string(position);
 }
 
-std::optional<std::string> class_name(const core::Session& session, std::int64_t index) {
-  const std::vector<std::string>& names = session.class_names();
-  const auto at = static_cast<std::size_t>(index);
-  return index >= 0 && at < names.size() ? std::optional(names[at]) : std::nullopt;
-}
-
 /// `text` tells whose words positions and vocabulary are.
 std::string index_label(const core::Session& session, core::TextSide text, Axis axis, std::int64_t index) {
   switch (axis) {
@@ -235,6 +229,12 @@ std::string side_label(const core::Session& session, const SliceSide& side, std:
 
 bool labels_are_tokens(const SliceSide& side) {
   return side.axis == Axis::query || side.axis == Axis::key || side.axis == Axis::vocabulary;
+}
+
+std::optional<std::string> class_name(const core::Session& session, std::int64_t index) {
+  const std::vector<std::string>& names = session.class_names();
+  const auto at = static_cast<std::size_t>(index);
+  return index >= 0 && at < names.size() ? std::optional(names[at]) : std::nullopt;
 }
 
 bool labels_are_words(const core::Session& session, const SliceSide& side) {

@@ -81,6 +81,9 @@ class SliceNumbers {
 /// where it has none), "h1c2". A target's
 /// positions are "y 0", its vocabulary's tokens "v 5": a session has no words for them.
 std::string side_label(const core::Session& session, const SliceSide& side, std::int64_t index);
+/// What people call the class; none where classes are but numbers.
+std::optional<std::string> class_name(const core::Session& session, std::int64_t index);
+
 /// Whether side_label() is a word of the sentence (or a vocabulary's token).
 bool labels_are_tokens(const SliceSide& side);
 

@@ -20,7 +20,7 @@ void draw_message(Panel& panel, Rect& box, Edge edge, float margin, ImU32 ground
     box.min.y = strip.max.y = box.min.y + height + 2 * air;
   else
     box.max.y = strip.min.y = box.max.y - height - 2 * air;
-  panel.painter().fill(strip, ground);
+  panel.painter().ground(strip, ground);
   const Rect area{{strip.min.x + margin, strip.min.y + air}, {strip.max.x - panel.px(4), strip.max.y - air}};
   if (area.width() < 1 || area.height() < 1) return;
   ScrollArea scroll(panel.ui, "message", area);

@@ -114,9 +114,12 @@ std::optional<std::string> Column::entry(std::string_view id, const std::string&
   const auto draft = drafts.find(name);
   const std::string typed = draft == drafts.end() ? current : draft->second;
   const Ability ability = typed.empty() ? Ability::disabled : Ability::enabled;
-  if (press(name + "_button", button_word, Emphasis::filled, ability)) committed = typed;
+  if (press(name + "_button", button_word, Emphasis::filled, ability)) {
+    committed = typed;
+    drafts.erase(name);
+    panel_.window.field_tries[name] = typed;  // as Enter in the field
+  }
   if (!committed || committed->empty()) return std::nullopt;
-  drafts[name] = *committed;  // what is refused is there for mending
   return committed;
 }
 

@@ -4,6 +4,7 @@
 //   frame_bench [frames|edits|opengl|start]…      all where none is named
 #include "simulator/app.h"
 #include "simulator/platform/headless.h"
+#include "tests/simulator/app_of.h"
 #include "tests/simulator/bundled_state.h"
 #include "tests/simulator/large_state.h"
 #include "tests/simulator/null_backend.h"
@@ -24,6 +25,8 @@
 namespace headscope::simulator {
 namespace {
 
+using test::app_of;
+
 double milliseconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::milli>(now).count();
@@ -34,12 +37,6 @@ double median(std::vector<double> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
-}
-
-App app_of(AppState state) {
-  core::Result<App> app = App::make(std::move(state));
-  if (!app) throw std::runtime_error(app.error().key + " " + app.error().where);
-  return *std::move(app);
 }
 
 AppState lesson_state(const std::string& name) {

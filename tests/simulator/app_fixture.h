@@ -3,6 +3,7 @@
 #pragma once
 
 #include "simulator/app.h"
+#include "tests/simulator/app_of.h"
 #include "tests/simulator/null_backend.h"
 #include "tests/source_folder.h"
 
@@ -26,7 +27,7 @@ inline AppState open_shipped(const std::string& lesson) {
 class AppOnNull {
  public:
   explicit AppOnNull(const std::string& lesson, ImVec2 display = {1600, 900})
-      : AppOnNull(made(App::make(open_shipped(lesson))), display) {}
+      : AppOnNull(app_of(open_shipped(lesson)), display) {}
   AppOnNull(App made_app, ImVec2 display) : backend(display), app(std::move(made_app)) {}
 
   /// Frames until the application rests.
@@ -107,10 +108,6 @@ class AppOnNull {
   double time = 0;
 
  private:
-  static App made(core::Result<App> app) {
-    if (!app) throw std::runtime_error(app.error().key + " " + app.error().where);
-    return *std::move(app);
-  }
   void prepare() {
     const core::Result<platform::FontAtlas> prepared = app.prepare({});
     if (!prepared) throw std::runtime_error(prepared.error().key + " " + prepared.error().where);

@@ -15,14 +15,9 @@
 namespace headscope::simulator {
 namespace {
 
+using test::app_of;
 using test::AppOnNull;
 using Modifier = test::NullBackend::Modifier;
-
-App app_of(AppState state) {
-  core::Result<App> app = App::make(std::move(state));
-  REQUIRE(app);
-  return *std::move(app);
-}
 
 Words shipped_words() {
   core::Result<Words> words = Words::load(headscope::tests::source_folder() / "assets", "en");

@@ -37,7 +37,7 @@ inline constexpr std::array<StageLevel, 6> kLevels = {StageLevel::model, StageLe
 class Viewer {
  public:
   Viewer(AppState state, std::string name, const Window& window)
-      : name_(std::move(name)), window_(window), app_(made(std::move(state)), window.size) {
+      : name_(std::move(name)), window_(window), app_(app_of(std::move(state)), window.size) {
     app_.app.apply(SetTextScale{window.text_scale});
     app_.settle();
   }
@@ -106,12 +106,6 @@ class Viewer {
   const AppState& state() const { return app_.state(); }
 
  private:
-  static App made(AppState state) {
-    core::Result<App> app = App::make(std::move(state));
-    if (!app) throw std::runtime_error(app.error().key);
-    return *std::move(app);
-  }
-
   std::string name_;
   Window window_;
   AppOnNull app_;

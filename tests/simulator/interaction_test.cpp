@@ -12,14 +12,9 @@
 namespace headscope::simulator {
 namespace {
 
+using test::app_of;
 using test::AppOnNull;
 using Modifier = test::NullBackend::Modifier;
-
-App app_of(AppState state) {
-  core::Result<App> app = App::make(std::move(state));
-  if (!app) throw std::runtime_error(app.error().key);
-  return *std::move(app);
-}
 
 AppState classifier() {
   return test::open_any(core::test::every_objective().front());

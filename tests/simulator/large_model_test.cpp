@@ -5,8 +5,6 @@
 #include "tests/simulator/large_state.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -14,12 +12,6 @@ namespace headscope::simulator {
 namespace {
 
 using test::AppOnNull;
-
-App large_app() {
-  core::Result<App> app = App::make(test::large_state());
-  REQUIRE(app);
-  return *std::move(app);
-}
 
 /// Behind the last step, in a direction, of the operation that makes a tensor with this name's end.
 std::size_t behind(const AppState& state, const std::string& leaf, core::Phase phase) {
@@ -36,14 +28,10 @@ std::size_t behind(const AppState& state, const std::string& leaf, core::Phase p
 
 TEST_CASE("512 tokens and 64 heads are drawn whole, forward and back", "[simulator][stage][app][long][.]") {
   const ImVec2 window = GENERATE(ImVec2{1600, 900}, ImVec2{2560, 1440});
-  AppOnNull app(large_app(), window);
+  AppOnNull app(test::app_of(test::large_state()), window);
   app.settle();
   const auto check = [&](const std::string& what) {
-    const auto begin = std::chrono::steady_clock::now();
     app.frame();
-    const double ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    std::printf("%s: %.1f ms a frame\n", what.c_str(), ms);
     INFO(what);
     const std::vector<std::string> faults = test::faults_of(app.record, window);
     INFO((faults.empty() ? std::string() : faults.front()));

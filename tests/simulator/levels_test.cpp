@@ -13,16 +13,11 @@
 namespace headscope::simulator {
 namespace {
 
+using test::app_of;
 using test::AppOnNull;
 
 constexpr std::array<StageLevel, 6> kLevels = {StageLevel::model, StageLevel::block, StageLevel::part,
                                                StageLevel::heads, StageLevel::head,  StageLevel::matrix};
-
-App made(AppState state) {
-  core::Result<App> app = App::make(std::move(state));
-  REQUIRE(app);
-  return *std::move(app);
-}
 
 std::string without_blanks(const std::string& text) {
   std::string letters;
@@ -52,7 +47,7 @@ std::string plain(const std::string& markdown) {
 
 TEST_CASE("what a training step did to the loss is told at every level", "[simulator][levels]") {
   for (const char* model : test::kBundled) {
-    AppOnNull app(made(test::open_bundled(model)), {1600, 900});
+    AppOnNull app(app_of(test::open_bundled(model)), {1600, 900});
     for (const StageLevel level : kLevels) {
       INFO(model << ", level " << static_cast<int>(level));
       app.app.apply(OpenPlace{level});
@@ -84,7 +79,7 @@ TEST_CASE("what a training step did to the loss is told at every level", "[simul
 
 TEST_CASE("every level tells the step under the cursor in a sentence", "[simulator][levels]") {
   for (const core::test::NamedConfig& named : core::test::every_objective()) {
-    AppOnNull app(made(test::open_any(named)), {1600, 900});
+    AppOnNull app(app_of(test::open_any(named)), {1600, 900});
     const std::size_t n_steps = app.state().session.n_steps();
     for (std::size_t turn = 0; turn < 18; ++turn) {
       const std::size_t position = 1 + turn * (n_steps - 1) / 17;

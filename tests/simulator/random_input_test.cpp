@@ -19,17 +19,11 @@ namespace {
 
 using Backend = test::NullBackend;
 
-App app_of(AppState state) {
-  core::Result<App> app = App::make(std::move(state));
-  if (!app) throw std::runtime_error(app.error().key);
-  return *std::move(app);
-}
-
 /// One hand in one window.
 class Hand {
  public:
   Hand(AppState state, ImVec2 window, std::uint64_t seed, const std::string& stream)
-      : window_(window), rng_(seed, stream), app_(app_of(std::move(state)), window) {
+      : window_(window), rng_(seed, stream), app_(test::app_of(std::move(state)), window) {
     app_.settle();
   }
 

@@ -14,6 +14,7 @@
 namespace headscope::simulator {
 namespace {
 
+using test::app_of;
 using test::AppOnNull;
 
 using test::all_numbers;
@@ -21,12 +22,6 @@ using test::same_bits;
 
 /// So tall that the whole panel is seen.
 const ImVec2 kTall = {1600, 3200};
-
-App app_of(AppState state) {
-  core::Result<App> app = App::make(std::move(state));
-  if (!app) throw std::runtime_error(app.error().key);
-  return *std::move(app);
-}
 
 AppState any_model(const std::string& name) {
   for (const core::test::NamedConfig& named : core::test::every_objective())
