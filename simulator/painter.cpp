@@ -97,8 +97,8 @@ float Painter::base_line(TypeStyle type) const {
   return std::round((line_height(type) - face.size) / 2 + face.ascent);
 }
 
-void Painter::note(std::string_view text, std::string_view full, const Rect& rect,
-                   const TextStyle& style) const {
+void Painter::note(std::string_view text, std::string_view full, const Rect& rect, const TextStyle& style,
+                   bool is_upright) const {
   if (record_ == nullptr || text.empty()) return;
   TextStyle kept = style;
   kept.role = {};  // it may not outlive the frame
@@ -109,7 +109,8 @@ void Painter::note(std::string_view text, std::string_view full, const Rect& rec
                               {list_->GetClipRectMin(), list_->GetClipRectMax()},
                               kept,
                               std::string(style.role),
-                              scrolls_});
+                              scrolls_,
+                              is_upright});
 }
 
 Rect Painter::draw(ImVec2 at, std::string_view text, std::string_view full, const TextStyle& style) {
@@ -157,9 +158,33 @@ Rect Painter::fit_text(ImVec2 at, std::string_view text, float width, const Text
   const float spare = width - width_of(shown, style);
   const float share = align == Align::left ? 0 : align == Align::centre ? spare / 2 : spare;
   const Rect box = draw({at.x + share, at.y}, shown, text, style);
-  if (pointed_ != nullptr && shown != text && ImGui::IsWindowHovered() &&
+  point_out(box, shown, text, style.source);
+  return box;
+}
+
+void Painter::point_out(const Rect& box, std::string_view shown, std::string_view full, Source source) const {
+  if (pointed_ != nullptr && shown != full && ImGui::IsWindowHovered() &&
       ImGui::IsMouseHoveringRect(box.min, box.max))
-    *pointed_ = {std::string(text), style.source};
+    *pointed_ = {std::string(full), source};
+}
+
+Rect Painter::fit_text_up(ImVec2 foot, std::string_view text, float length, const TextStyle& style) {
+  const std::string shown = fitted(text, length, style);
+  fonts_->want(shown);
+  const Face& face = fonts_->face(style.type, style.weight);
+  const float line = line_height(style.type), width = width_in(face, shown);
+  const ImVec2 corner = {std::round(foot.x - line / 2),
+                         std::round(foot.y)};  // where the text's top left goes
+  const ImVec2 place = {0, base_line(style.type) - face.ascent};
+  const int first = list_->VtxBuffer.Size;
+  constexpr float kFar = 1e6F;  // nothing is left out where it lies before it is turned
+  face.font->RenderText(list_, face.size, place, colour_of(style), {-kFar, -kFar, kFar, kFar}, shown.data(),
+                        shown.data() + shown.size());
+  for (ImDrawVert* vertex = list_->VtxBuffer.Data + first; vertex != list_->VtxBuffer.end(); ++vertex)
+    vertex->pos = {corner.x + vertex->pos.y, corner.y - vertex->pos.x};
+  const Rect box = {{corner.x, corner.y - width}, {corner.x + line, corner.y}};
+  note(shown, text, box, style, true);
+  point_out(box, shown, text, style.source);
   return box;
 }
 

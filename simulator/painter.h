@@ -53,7 +53,8 @@ struct TextEntry {
   Rect rect, clip;
   TextStyle style;  // its role is empty: see `role`
   std::string role;
-  bool scrolls = false;  // in an area that scrolls: what its clip rectangle hides can be reached
+  bool scrolls = false;     // in an area that scrolls: what its clip rectangle hides can be reached
+  bool is_upright = false;  // turned to read upwards
 };
 
 struct TextRecord {
@@ -115,7 +116,9 @@ class Painter {
   /// One line, shortened with … to `width`; the record keeps the full string.
   Rect fit_text(ImVec2 at, std::string_view text, float width, const TextStyle& style,
                 Align align = Align::left);
-  /// The same in the middle of a box, a margin left at its sides.
+  /// One line turned to read upwards, shortened to `length`: from the middle of its lower end.
+  Rect fit_text_up(ImVec2 foot, std::string_view text, float length, const TextStyle& style);
+  /// fit_text() in the middle of a box, a margin left at its sides.
   Rect fit_text_in(const Rect& box, std::string_view text, float margin, const TextStyle& style);
   /// What fit_text would draw.
   std::string fitted(std::string_view text, float width, const TextStyle& style) const;
@@ -157,8 +160,10 @@ class Painter {
   ImU32 colour_of(const TextStyle& style) const {
     return style.colour != 0 ? style.colour : theme_->colour.primary;
   }
-  void note(std::string_view text, std::string_view full, const Rect& rect, const TextStyle& style) const;
+  void note(std::string_view text, std::string_view full, const Rect& rect, const TextStyle& style,
+            bool is_upright = false) const;
   Rect draw(ImVec2 at, std::string_view text, std::string_view full, const TextStyle& style);
+  void point_out(const Rect& box, std::string_view shown, std::string_view full, Source source) const;
 
   ImDrawList* list_;
   const Theme* theme_;

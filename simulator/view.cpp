@@ -70,10 +70,13 @@ View make_view(const AppState& state, const Words& words, const lessons::NumberR
   view.is_locked = !state.trail.empty();
   view.lit = view.is_locked ? state.trail.back() : previewed ? previewed : step_cell(state, view.step);
   view.stage = plan_stage(state, view.step, view.lit);
+  const std::optional<CellAddress> spoken =
+      view.stage.step ? spoken_cell(state, view) : std::optional<CellAddress>();
+  const bool is_lessons_own = state.has_lesson() && state.cursor().position() == view.step.cursor;
+  if (!view.lit && !is_lessons_own) view.lit = spoken;
   if (view.lit) view.narration = narrate(state.session, state.trace(), *view.lit, words, rules);
   if (view.stage.step)
-    view.said =
-        narrate_step(state.session, state.trace(), *view.stage.step, words, spoken_cell(state, view), rules);
+    view.said = narrate_step(state.session, state.trace(), *view.stage.step, words, spoken, rules);
   else if (state.cursor().at_begin() && !state.shown && state.trail.empty())
     view.said = said_at_begin(state, words, rules);
   return view;

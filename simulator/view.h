@@ -17,7 +17,8 @@ struct View {
   lessons::StepView step;
   StagePlan stage;
   std::optional<CellAddress> previewed;  // by the pointer, when the narration was made
-  std::optional<CellAddress> lit;        // followed or locked, else previewed, else the step's
+  std::optional<CellAddress> lit;        // followed or locked, else previewed, else the step's: of a
+                                         // lesson its own, else the one that the sentence speaks of
   bool is_locked = false;
   std::optional<Narration> narration;  // of `lit`
   std::string said;  // Markdown: what the step under the cursor does; at the beginning what the training step

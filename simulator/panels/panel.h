@@ -87,6 +87,14 @@ struct Refusal {
   core::Error why;
 };
 
+/// Whether numbers have room on the stage: tried anew when what is shown, or its room, has changed.
+struct NumbersTry {
+  std::uint64_t revision = 0;
+  ImVec2 room = {0, 0};
+  float unit = 0;  // of lengths: the text's scale
+  bool fit = true;
+};
+
 inline constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 
 struct WindowState {
@@ -95,6 +103,7 @@ struct WindowState {
   Pointed pointed;                        // what it finds in this one
   std::map<core::Axis, int> first_shown;  // pages of matrices too large for the stage
   std::optional<Detail> detail;           // chosen; none: what the stage's matrices ask for
+  NumbersTry numbers;
   std::optional<CellEdit> edit;
   std::map<std::string, std::string> field_drafts;  // by the field's name, while it is being typed in
   std::map<std::string, std::string> field_tries;  // entered, by the field's name: what came of it shows next

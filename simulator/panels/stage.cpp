@@ -4,15 +4,17 @@
 #include "simulator/panels/prose.h"
 #include "simulator/panels/stage_choices.h"
 #include "simulator/panels/stage_layout.h"
+#include "simulator/panels/stage_scales.h"
 #include "simulator/rich_text.h"
 #include "simulator/tensor_facts.h"
 #include "simulator/widgets/controls.h"
-#include "simulator/widgets/scale_bar.h"
 #include "simulator/widgets/scroll_area.h"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -177,85 +179,6 @@ float draw_formula(Panel& panel, ImVec2 at, float width, Ink ink) {
   return y - at.y;
 }
 
-float scale_height(const Panel& panel) {
-  return panel.px(36);
-}
-
-/// The scales of gradients and moments whose titles have no room for them.
-std::string own_scale_words(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices) {
-  std::string words;
-  for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
-    if (matrix->note == Shown::yes || matrix->spec.title.note.empty()) continue;
-    const std::string one = panel.text(
-        "stage.own_scale", {{"name", matrix->spec.title.text}, {"scale", matrix->spec.title.note}});
-    words += (words.empty() ? "" : "  ·  ") + one;
-  }
-  return words;
-}
-
-void draw_own_scales(Panel& panel, ImVec2 at, float right, const std::string& words) {
-  const TextStyle style{
-      .type = TypeStyle::small, .colour = panel.painter().colour().tertiary, .role = "own_scale"};
-  if (words.empty() || right - at.x < panel.px(80)) return;
-  const RichBlock block = lay_out(panel.painter(), {Run{.text = words, .source = Source::catalog}},
-                                  {.type = TypeStyle::small,
-                                   .width = right - at.x,
-                                   .colour = panel.painter().colour().tertiary,
-                                   .role = "own_scale"});
-  if (block.height <= scale_height(panel)) {
-    draw(panel.painter(), at, block);
-    return;
-  }
-  panel.painter().fit_text(at, words, right - at.x, style);
-}
-
-/// The colour scales that the matrices use, under them at the left; a gradient's stands at its title.
-void draw_scales(Panel& panel, ImVec2 at, float right,
-                 std::span<const std::unique_ptr<StageMatrix>> matrices) {
-  bool has_shares = false;
-  int n_signed = 0, n_own = 0;
-  double scale = 1;
-  for (const std::unique_ptr<StageMatrix>& matrix : matrices) {
-    has_shares |= matrix->spec.map == ColourMap::probability;
-    if (matrix->spec.map != ColourMap::signed_values) continue;
-    if (!matrix->spec.title.note.empty()) {
-      ++n_own;
-      continue;
-    }
-    ++n_signed;
-    scale = matrix->spec.scale;
-  }
-  const bool has_signed = n_signed > 0;
-  const bool has_own = n_own > 0 && !has_signed;  // what the colours mean, where no numbers are for all
-  const bool has_two = (has_signed || has_own) && has_shares;
-  const float width = std::min(panel.px(180), (right - at.x) / (has_two ? 2.6f : 1.3f));
-  // a note stands beside its bar where there is room for it
-  const auto noted = [&](const std::string& words) {
-    const float note = panel.painter().width_of(words, {.type = TypeStyle::small}) + panel.px(60);
-    return at.x + width + note <= right ? words : std::string();
-  };
-  if (has_signed) {
-    const std::string note = n_signed > 1 ? panel.text("stage.one_scale") : std::string();
-    const Rect box = draw_scale_bar(panel.painter(), at, width, ColourMap::signed_values, scale,
-                                    has_shares ? std::string() : noted(note));
-    at.x = box.max.x + panel.px(panel.theme().space.xl);
-  }
-  const std::string own = own_scale_words(panel, matrices);
-  if (has_own) {
-    const bool is_alone = own.empty() && !has_shares;
-    at.x = draw_sign_bar(panel.painter(), at, is_alone ? width : std::min(width, panel.px(90)),
-                         is_alone ? noted(panel.text("stage.own_scales")) : std::string())
-               .max.x +
-           panel.px(panel.theme().space.xl);
-  }
-  if (has_shares)
-    at.x = draw_scale_bar(panel.painter(), at, width, ColourMap::probability, 1,
-                          noted(panel.text("stage.scale_of_shares")))
-               .max.x +
-           panel.px(panel.theme().space.xl);
-  draw_own_scales(panel, at, right, own);
-}
-
 /// The formula alone, of an update's the last one, in one small line: where the whole has no room.
 float draw_short_formula(Panel& panel, ImVec2 at, float width, Ink ink) {
   const std::vector<std::string> all = formulas(panel);
@@ -294,6 +217,52 @@ void draw_no_room(Panel& panel, const Rect& box) {
               {.type = TypeStyle::label, .width = box.width(), .colour = panel.painter().colour().secondary});
   draw(scroll.painter(), scroll.origin(), block);
   scroll.set_content_height(block.height);
+}
+
+/// The stage's matrices, gathered, and where they go.
+struct Staged {
+  std::vector<std::unique_ptr<StageMatrix>> matrices;  // the small ones last
+  std::size_t n_large = 0;
+  float small_height = 0;
+  Rect room;                               // of the large ones
+  std::optional<Arrangement> arrangement;  // of them; none: there is no room
+};
+
+Staged arrange_matrices(Panel& panel, const Rect& room, const StageParts& parts) {
+  Staged staged{.room = room};
+  std::vector<std::unique_ptr<StageMatrix>>& matrices = staged.matrices;
+  for (const StageItem& item : panel.view.stage.items)
+    matrices.push_back(std::make_unique<StageMatrix>(panel, item));
+  share_scales(panel, matrices);
+  // not std::ranges' own: clang 14 cannot take the subrange that it returns
+  const auto first_small = std::stable_partition(matrices.begin(), matrices.end(), [](const auto& matrix) {
+    return matrix->item().role != StageRole::small;
+  });
+  staged.n_large = static_cast<std::size_t>(first_small - matrices.begin());
+  const std::span<const std::unique_ptr<StageMatrix>> all(matrices);
+  share_pagers(all.first(staged.n_large));
+  staged.small_height = small_height(panel, room.height(), all.subspan(staged.n_large));
+  if (staged.small_height > 0) staged.room.max.y -= staged.small_height + panel.px(panel.theme().space.m);
+  constexpr std::array<DrawWords, 2> kWords = {draw_formula, draw_short_formula};
+  const ChoiceOfWords words = parts.formula == Shown::yes ? ChoiceOfWords(kWords) : ChoiceOfWords();
+  const auto arrange = panel.view.stage.shape == StageShape::product ? arrange_product : arrange_line;
+  staged.arrangement = arrange(panel, staged.room, all.first(staged.n_large), words);
+  return staged;
+}
+
+/// Pages of numbers where they can be read, else the pattern: pages of cells without numbers show neither.
+Staged stage_matrices(Panel& panel, const Rect& room, const StageParts& parts) {
+  const ImVec2 least = {panel.px(28), panel.px(15)};
+  NumbersTry& numbers = panel.window.numbers;
+  const bool is_known = numbers.revision == panel.view.revision && numbers.unit == panel.px(1) &&
+                        numbers.room.x == room.width() && numbers.room.y == room.height();
+  if (!is_known) numbers = {panel.view.revision, room.size(), panel.px(1)};
+  Staged staged = arrange_matrices(panel, room, parts);
+  if (is_known || panel.window.detail || !has_detail(panel.view.stage) || !staged.arrangement) return staged;
+  const ImVec2 cell = smallest_cell(*staged.arrangement);
+  numbers.fit = cell.x >= least.x && cell.y >= least.y;
+  if (numbers.fit || detail_of(panel.window, panel.view.stage) == Detail::numbers) return staged;
+  return arrange_matrices(panel, room, parts);
 }
 
 }  // namespace
@@ -346,33 +315,22 @@ void draw_stage(Panel& panel, const Rect& box) {
   if (parts.rows == Shown::yes) line_under(draw_row_choice);
   content.min.y += panel.px(theme.space.l) * air;
 
-  Rect matrices = content;
-  if (parts.scales == Shown::yes) matrices.max.y -= scale_height(panel) + panel.px(theme.space.m);
-  std::vector<std::unique_ptr<StageMatrix>> drawn;
-  for (const StageItem& item : panel.view.stage.items)
-    drawn.push_back(std::make_unique<StageMatrix>(panel, item));
-  share_scales(panel, drawn);
-  // not std::ranges' own: clang 14 cannot take the subrange that it returns
-  const auto first_small = std::stable_partition(
-      drawn.begin(), drawn.end(), [](const auto& matrix) { return matrix->item().role != StageRole::small; });
-  const std::span<const std::unique_ptr<StageMatrix>> all(drawn);
-  const auto n_large = static_cast<std::size_t>(first_small - drawn.begin());
-  share_pagers(all.first(n_large));
-  const float small = small_height(panel, matrices.height(), all.subspan(n_large));
-  if (small > 0) {
-    draw_small(panel, {{matrices.min.x, matrices.max.y - small}, matrices.max}, all.subspan(n_large));
-    matrices.max.y -= small + panel.px(theme.space.m);
-  }
-  constexpr std::array<DrawWords, 2> kWords = {draw_formula, draw_short_formula};
-  const ChoiceOfWords words = parts.formula == Shown::yes ? ChoiceOfWords(kWords) : ChoiceOfWords();
-  const auto draw = panel.view.stage.shape == StageShape::product ? draw_product : draw_line;
-  const bool has_room = draw(panel, matrices, all.first(n_large), words);
-  if (!has_room) draw_no_room(panel, matrices);
+  Rect room = content;
+  if (parts.scales == Shown::yes) room.max.y -= scale_height(panel) + panel.px(theme.space.m);
+  const Staged staged = stage_matrices(panel, room, parts);
+  const std::span<const std::unique_ptr<StageMatrix>> all(staged.matrices);
+  if (staged.small_height > 0)
+    draw_small(panel, {{room.min.x, room.max.y - staged.small_height}, room.max},
+               all.subspan(staged.n_large));
+  if (staged.arrangement)
+    draw_arrangement(panel, *staged.arrangement);
+  else
+    draw_no_room(panel, staged.room);
   if (parts.scales == Shown::yes) {
     const float choice = draw_detail_choice(panel, content.max);
-    if (has_room)
+    if (staged.arrangement)
       draw_scales(panel, {content.min.x, content.max.y - scale_height(panel)}, content.max.x - choice,
-                  all.first(n_large));
+                  all.first(staged.n_large));
   }
   painter.pop_clip();
 }

@@ -211,10 +211,14 @@ void StageMatrix::turn_pages(const Panel& panel) {
   page_ = {first(item_.slice.rows, rows_shown_), first(item_.slice.columns, columns_shown_)};
 }
 
-bool StageMatrix::show_fewer_rows(const Panel& panel) {
+int StageMatrix::fewest_rows() const {
   constexpr int kFewestRows = 8;
+  return labels_are_tokens(item_.slice.rows) ? std::min(rows_shown_, kFewestRows) : rows_shown_;
+}
+
+bool StageMatrix::show_fewer_rows(const Panel& panel) {
   if (detail_of(panel.window, panel.view.stage) == Detail::pattern) return false;
-  if (!labels_are_tokens(item_.slice.rows) || rows_shown_ <= kFewestRows) return false;
+  if (rows_shown_ <= fewest_rows()) return false;
   --rows_shown_;
   turn_pages(panel);
   return true;

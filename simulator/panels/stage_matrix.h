@@ -34,6 +34,8 @@ class StageMatrix {
   int rows_shown() const { return rows_shown_; }
   int columns_shown() const { return columns_shown_; }
   MatrixPage page() const { return page_; }
+  /// How few of words it may be made to show.
+  int fewest_rows() const;
   /// Shows fewer rows of words at once, where cells would be too low to read. Returns whether it could.
   bool show_fewer_rows(const Panel& panel);
   /// The largest finite magnitude of the numbers that are shown.
@@ -72,7 +74,7 @@ class StageMatrix {
   MatrixPage page_;
 };
 
-/// What the window chose, or what the stage's largest matrix asks for.
+/// What the window chose, or what the stage's largest matrix asks for, and its room.
 Detail detail_of(const WindowState& window, const StagePlan& plan);
 /// Whether the choice makes a difference.
 bool has_detail(const StagePlan& plan);

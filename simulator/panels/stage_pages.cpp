@@ -65,6 +65,7 @@ bool has_detail(const StagePlan& plan) {
 
 Detail detail_of(const WindowState& window, const StagePlan& plan) {
   if (window.detail) return *window.detail;
+  if (!window.numbers.fit) return Detail::pattern;
   const bool is_large = std::ranges::any_of(plan.items, [](const StageItem& item) {
     return std::min(item.slice.rows.size, item.slice.columns.size) >= kPatternFrom;
   });

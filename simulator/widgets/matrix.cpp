@@ -14,7 +14,8 @@ namespace {
 
 constexpr float kFrameOutset = 2, kResultRing = 1.5F, kHoverInset = 3, kFocusOutset = 3;
 constexpr float kCorner = 11, kNumberRoom = 4, kBarFrom = 9, kChevron = 8, kDottedFrom = 14;
-constexpr float kLeastNumberRoom = 6;  // the narrowest digit has none in less
+constexpr double kBarFromShare = 0.02;  // of the scale
+constexpr float kLeastNumberRoom = 6;   // the narrowest digit has none in less
 
 /// A size and a rung of lessons::number_ladder().
 struct NumberForm {
@@ -276,7 +277,9 @@ class Canvas {
   }
 
   void draw_negative_bar(CellIndex at) {
-    if (spec_.map != ColourMap::signed_values || !(value(at) < 0) || smaller_side() < kBarFrom) return;
+    // a number that has hardly any colour is near 0; whole rows of bars would hide the others' pattern
+    if (spec_.map != ColourMap::signed_values || !(value(at) < -kBarFromShare * spec_.scale)) return;
+    if (smaller_side() < kBarFrom) return;
     const ImVec2 middle = layout_.rect_of(at).centre();
     const float half = std::clamp(smaller_side() * 0.14F, 2.0F, painter_.px(5));
     painter_.line({middle.x - half, middle.y}, {middle.x + half, middle.y}, colours_.cell,

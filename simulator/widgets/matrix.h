@@ -76,8 +76,8 @@ struct MatrixTitle {
 
 /// Where the title stands: over the cells (and the column labels), or under them at the right.
 enum class TitlePlace : std::uint8_t { above, below, hidden };
-/// Column labels over the cells, under them (an upper operand shares those of the result), or none.
-enum class LabelPlace : std::uint8_t { before, after, hidden };
+/// How column labels stand over the cells: as lines, or, longer than their columns are wide, turned upwards.
+enum class LabelTurn : std::uint8_t { level, upright };
 enum class Numbers : std::uint8_t { shown, hidden };
 /// Whether a matrix that does not fit has buttons of its own to turn its pages.
 enum class Pager : std::uint8_t { shown, hidden };
@@ -92,8 +92,7 @@ struct MatrixSpec {
   MatrixTitle title;
   TitlePlace title_place = TitlePlace::above;
   std::vector<AxisLabel> row_labels, column_labels;  // of what `values` holds, from its first; empty: none
-  LabelPlace row_label_place = LabelPlace::before;   // before: at the left; after: at the right
-  LabelPlace column_label_place = LabelPlace::before;
+  LabelTurn column_label_turn = LabelTurn::level;
   TypeStyle row_label_type = TypeStyle::number;
   std::string row_caption, column_caption;  // "query i ↓", "key j →"
   std::span<const CellFlags> flags = {};    // of what `values` holds, laid out by its row stride; or empty
@@ -128,7 +127,7 @@ struct MatrixLayout {
 struct MatrixMargins {
   float left = 0, top = 0, right = 0, bottom = 0;
 };
-/// Row captions and labels at the left, title and column labels above (or below). With both captions the
+/// Row captions and labels at the left, title and column labels above. With both captions the
 /// column's stands at the right end of the title's line.
 MatrixMargins margins_of(const Painter& painter, const MatrixSpec& spec);
 
@@ -141,6 +140,10 @@ struct CellLimits {
 /// smaller (fewer digits, then no numbers), at worst `smallest`; what then does not fit is paged.
 ImVec2 choose_cell(const Painter& painter, const MatrixSpec& spec, ImVec2 room,
                    const CellLimits& limits = {});
+
+/// Whether more than a few column labels that are words would be cut off in cells so wide, as long as they
+/// are not turned.
+bool cuts_column_words(const Painter& painter, const MatrixSpec& spec, float cell_width);
 
 /// Room that the pager takes under a matrix that does not fit.
 float pager_height(const Painter& painter);

@@ -2,6 +2,8 @@
 #include "simulator/widgets/matrix_parts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,11 @@ constexpr float kBandOutset = 4;
 /// Of a line's height, what its letters take: labels nearer to each other than that would touch.
 constexpr float kLineShare = 0.8F;
 
+constexpr float kColumnLabelAir = 4;  // of a column's width, what its label leaves free
+
+constexpr TypeStyle kUprightType = TypeStyle::label;
+constexpr float kLongestUpright = 84;  // what is longer takes the matrix its room
+
 void draw_mark(Painter& painter, const AxisLabel& label, const Rect& text, const TextStyle& style) {
   if (label.mark == WordMark::none) return;
   const float y = text.min.y + painter.base_line(style.type) + painter.px(3);
@@ -23,38 +30,39 @@ void draw_mark(Painter& painter, const AxisLabel& label, const Rect& text, const
                       {2, 2});
 }
 
-void draw_row_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
-  const bool before = has_row_labels(spec, LabelPlace::before);
-  if (!before && !has_row_labels(spec, LabelPlace::after)) return;
-  const float gap = painter.px(kLabelGap), most = painter.px(kLongestLabel);
-  const auto label_of = [&](int row) -> const AxisLabel* {
-    const auto index = static_cast<std::size_t>(row - spec.values.first_row);
-    return index < spec.row_labels.size() ? &spec.row_labels[index] : nullptr;
+/// Which labels of cells `pitch` apart are drawn where each takes `room`: as many as do not touch, lit ones
+/// before all others.
+std::vector<int> labels_apart(std::span<const AxisLabel> labels, int first_label, int first, int end,
+                              float pitch, float room) {
+  end = std::min(end, first_label + static_cast<int>(labels.size()));
+  const auto is_lit = [&](int at) {
+    return labels[static_cast<std::size_t>(at - first_label)].lit != Concept::none;
   };
-  // rows lower than a line: as many labels as there is room for, lit ones before all others
-  const float line = painter.line_height(TypeStyle::number), touch = kLineShare * line;
-  const int end = layout.first_row + layout.rows;
-  const auto top_of = [&](int row) {
-    return layout.rect_of({row, layout.first_column}).centre().y - line / 2;
-  };
-  const auto hides_lit = [&](int row) {
-    for (int other = row + 1; other < end && label_of(other) && top_of(other) - top_of(row) < touch; ++other)
-      if (label_of(other)->lit != Concept::none) return true;
+  const auto touch = [&](int before, int after) { return static_cast<float>(after - before) * pitch < room; };
+  const auto hides_lit = [&](int at) {
+    for (int other = at + 1; other < end && touch(at, other); ++other)
+      if (is_lit(other)) return true;
     return false;
   };
-  float next_free = -1e9F;
-  for (int row = layout.first_row; row < end && label_of(row); ++row) {
-    const AxisLabel& label = *label_of(row);
+  std::vector<int> apart;
+  for (int at = first; at < end; ++at)
+    if (apart.empty() || !touch(apart.back(), at))
+      if (is_lit(at) || !hides_lit(at)) apart.push_back(at);
+  return apart;
+}
+
+void draw_row_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  if (spec.row_labels.empty()) return;
+  const float gap = painter.px(kLabelGap), most = painter.px(kLongestLabel);
+  const float touch = kLineShare * painter.line_height(TypeStyle::number);
+  for (const int row : labels_apart(spec.row_labels, spec.values.first_row, layout.first_row,
+                                    layout.first_row + layout.rows, layout.cell.y, touch)) {
+    const AxisLabel& label = spec.row_labels[static_cast<std::size_t>(row - spec.values.first_row)];
     const TextStyle style = row_label_style(spec, label, painter);
     const float y =
         layout.rect_of({row, layout.first_column}).centre().y - painter.line_height(style.type) / 2;
-    if (layout.cell.y < touch) {
-      if (top_of(row) < next_free || (label.lit == Concept::none && hides_lit(row))) continue;
-      next_free = top_of(row) + touch;
-    }
     const Rect drawn =
-        before ? painter.fit_text({layout.cells.min.x - gap - most, y}, label.text, most, style, Align::right)
-               : painter.fit_text({layout.cells.max.x + gap, y}, label.text, most, style);
+        painter.fit_text({layout.cells.min.x - gap - most, y}, label.text, most, style, Align::right);
     draw_mark(painter, label, drawn, style);
   }
 }
@@ -75,11 +83,29 @@ TypeStyle column_label_type(const Painter& painter, const MatrixSpec& spec, floa
   return TypeStyle::number;
 }
 
+/// Turned labels begin at their columns' middles, a gap above the cells.
+void draw_upright_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
+  const float foot = layout.cells.min.y - painter.px(kColumnLabelGap);
+  const float touch = kLineShare * painter.line_height(kUprightType);
+  for (const int column : labels_apart(spec.column_labels, spec.values.first_column, layout.first_column,
+                                       layout.first_column + layout.columns, layout.cell.x, touch)) {
+    const AxisLabel& label = spec.column_labels[static_cast<std::size_t>(column - spec.values.first_column)];
+    const TextStyle style = column_label_style(painter, label, kUprightType);
+    const Rect drawn = painter.fit_text_up({layout.rect_of({layout.first_row, column}).centre().x, foot},
+                                           label.text, painter.px(kLongestUpright), style);
+    if (label.mark == WordMark::none) continue;
+    const float x = drawn.min.x + painter.base_line(style.type) + painter.px(3);
+    painter.dashed_line({x, drawn.min.y}, {x, drawn.max.y}, painter.colour().secondary, painter.stroke(1),
+                        {2, 2});
+  }
+}
+
 void draw_column_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
-  if (spec.column_label_place == LabelPlace::hidden || spec.column_labels.empty()) return;
-  const float room = layout.cell.x - painter.px(4);
+  if (spec.column_labels.empty()) return;
+  if (spec.column_label_turn == LabelTurn::upright) return draw_upright_labels(painter, spec, layout);
+  const float room = layout.cell.x - painter.px(kColumnLabelAir);
   const TypeStyle type = column_label_type(painter, spec, room);
-  const float y = label_line_top(painter, spec, layout) +
+  const float y = label_line_top(painter, layout) +
                   (painter.line_height(TypeStyle::number) - painter.line_height(type)) / 2;
   // narrow columns name only the lit one, in full, within the matrix; half a word helps nobody
   const bool narrow = room < painter.px(18);
@@ -126,7 +152,7 @@ void draw_column_labels(Painter& painter, const MatrixSpec& spec, const MatrixLa
 void draw_captions(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
   if (!has_label_line(spec)) return;
   const std::string& at_left = spec.row_caption.empty() ? spec.column_caption : spec.row_caption;
-  const float y = label_line_top(painter, spec, layout) +
+  const float y = label_line_top(painter, layout) +
                   (painter.line_height(TypeStyle::number) - painter.line_height(TypeStyle::small)) / 2;
   if (!at_left.empty())
     painter.text_to({layout.cells.min.x - painter.px(kLabelGap), y}, at_left, caption_style(painter));
@@ -165,9 +191,7 @@ void draw_title_above(Painter& painter, const MatrixSpec& spec, const MatrixLayo
 }
 
 void draw_title_below(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
-  const float below =
-      labels_are_below(spec) ? painter.px(kColumnLabelGap) + painter.line_height(TypeStyle::number) : 0;
-  const float top = layout.cells.max.y + below + painter.px(kTitleGap);
+  const float top = layout.cells.max.y + painter.px(kTitleGap);
   const float width =
       std::min(title_width(painter, spec.title), std::max(layout.cells.width(), painter.px(kShortestTitle)));
   float left = layout.cells.max.x - width;
@@ -190,6 +214,30 @@ void draw_band(Painter& painter, const Rect& box) {
 }
 
 }  // namespace
+
+float matrix_parts::column_label_height(const Painter& painter, const MatrixSpec& spec) {
+  const float line = painter.line_height(TypeStyle::number);
+  if (spec.column_label_turn == LabelTurn::level) return line;
+  float longest = line;
+  for (const AxisLabel& label : spec.column_labels) {
+    // as if lit: the cells must not move when a label becomes semibold
+    TextStyle style = column_label_style(painter, label, kUprightType);
+    style.weight = Weight::semibold;
+    longest = std::max(longest, painter.width_of(label.text, style));
+  }
+  return std::min(std::ceil(longest), painter.px(kLongestUpright));
+}
+
+bool cuts_column_words(const Painter& painter, const MatrixSpec& spec, float cell_width) {
+  if (spec.column_label_turn == LabelTurn::upright) return false;
+  const float room = cell_width - painter.px(kColumnLabelAir);
+  const auto n_cut = std::ranges::count_if(spec.column_labels, [&](const AxisLabel& label) {
+    return label.source == Source::token &&
+           painter.width_of(label.text, column_label_style(painter, label, TypeStyle::small)) > room;
+  });
+  constexpr std::size_t kOneOf = 5;  // fewer are a special token or two among letters, which read best level
+  return static_cast<std::size_t>(n_cut) * kOneOf > spec.column_labels.size();
+}
 
 float shortest_title(const Painter& painter, const MatrixSpec& spec) {
   if (spec.title_place == TitlePlace::hidden || spec.title.text.empty()) return 0;

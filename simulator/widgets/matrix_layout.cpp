@@ -44,16 +44,13 @@ MatrixMargins margins_of(const Painter& painter, const MatrixSpec& spec) {
   const float label_gap = painter.px(kLabelGap);
   const TextStyle caption = caption_style(painter);
   const float labels = longest_label(painter, spec);
-  if (has_row_labels(spec, LabelPlace::before)) margins.left = labels + label_gap;
-  if (has_row_labels(spec, LabelPlace::after)) margins.right = labels + label_gap;
+  if (!spec.row_labels.empty()) margins.left = labels + label_gap;
   const std::string& at_left = spec.row_caption.empty() ? spec.column_caption : spec.row_caption;
   if (!at_left.empty()) margins.left = std::max(margins.left, painter.width_of(at_left, caption) + label_gap);
-  const float label_line = painter.line_height(TypeStyle::number) + painter.px(kColumnLabelGap);
   const float title_line = painter.line_height(TypeStyle::label);
-  if (labels_are_above(spec)) margins.top = label_line;
-  if (labels_are_below(spec)) margins.bottom = label_line;
+  if (has_label_line(spec)) margins.top = column_label_height(painter, spec) + painter.px(kColumnLabelGap);
   if (has_title_above(spec))
-    margins.top += title_line + painter.px(labels_are_above(spec) ? kTitleLabelGap : kTitleGap);
+    margins.top += title_line + painter.px(has_label_line(spec) ? kTitleLabelGap : kTitleGap);
   if (has_title_below(spec)) margins.bottom += title_line + painter.px(kTitleGap);
   return margins;
 }

@@ -30,18 +30,11 @@ inline TextStyle caption_style(const Painter& painter) {
 }
 
 inline bool has_label_line(const MatrixSpec& spec) {
-  return (spec.column_label_place != LabelPlace::hidden && !spec.column_labels.empty()) ||
-         !spec.row_caption.empty() || !spec.column_caption.empty();
-}
-inline bool labels_are_above(const MatrixSpec& spec) {
-  return has_label_line(spec) && spec.column_label_place != LabelPlace::after;
-}
-inline bool labels_are_below(const MatrixSpec& spec) {
-  return has_label_line(spec) && spec.column_label_place == LabelPlace::after;
+  return !spec.column_labels.empty() || !spec.row_caption.empty() || !spec.column_caption.empty();
 }
 /// With both captions, the column's goes up to the title's line.
 inline bool caption_is_up(const MatrixSpec& spec) {
-  return !spec.row_caption.empty() && !spec.column_caption.empty() && labels_are_above(spec);
+  return !spec.row_caption.empty() && !spec.column_caption.empty();
 }
 inline bool has_title_above(const MatrixSpec& spec) {
   return (spec.title_place == TitlePlace::above && !spec.title.text.empty()) || caption_is_up(spec);
@@ -49,25 +42,25 @@ inline bool has_title_above(const MatrixSpec& spec) {
 inline bool has_title_below(const MatrixSpec& spec) {
   return spec.title_place == TitlePlace::below && !spec.title.text.empty();
 }
-inline bool has_row_labels(const MatrixSpec& spec, LabelPlace place) {
-  return spec.row_label_place == place && !spec.row_labels.empty();
-}
 
 inline float title_width(const Painter& painter, const MatrixTitle& title) {
   const float tag = title.hue == Concept::none ? 0 : painter.tag_size(TypeStyle::label) + painter.px(kTagGap);
   return tag + painter.width_of(title.text, {.type = TypeStyle::label, .weight = Weight::semibold});
 }
 
-/// Top of the line with column labels and captions.
-inline float label_line_top(const Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
-  if (labels_are_below(spec)) return layout.cells.max.y + painter.px(kColumnLabelGap);
+/// Height of the column labels: a line, or the longest that is turned upwards.
+float column_label_height(const Painter& painter, const MatrixSpec& spec);
+
+/// Top of the line with captions and level column labels.
+inline float label_line_top(const Painter& painter, const MatrixLayout& layout) {
   return layout.cells.min.y - painter.px(kColumnLabelGap) - painter.line_height(TypeStyle::number);
 }
 inline float title_line_top(const Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout) {
-  const float line = painter.line_height(TypeStyle::label);
-  if (labels_are_above(spec))
-    return label_line_top(painter, spec, layout) - painter.px(kTitleLabelGap) - line;
-  return layout.cells.min.y - painter.px(kTitleGap) - line;
+  const float above_cells =
+      has_label_line(spec)
+          ? painter.px(kColumnLabelGap) + column_label_height(painter, spec) + painter.px(kTitleLabelGap)
+          : painter.px(kTitleGap);
+  return layout.cells.min.y - above_cells - painter.line_height(TypeStyle::label);
 }
 
 void draw_matrix_labels(Painter& painter, const MatrixSpec& spec, const MatrixLayout& layout);

@@ -18,6 +18,19 @@ inline bool has_placeholder(const std::string& text) {
                      [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
 }
 
+/// Where the letters are: a line box is higher than they, of it a fifth above and below is air.
+inline Rect letters_of(const TextEntry& entry) {
+  Rect letters = entry.rect;
+  if (entry.is_upright) {
+    const float air = letters.width() / 5;
+    letters.min.x += air, letters.max.x -= air;
+  } else {
+    const float air = letters.height() / 5;
+    letters.min.y += air, letters.max.y -= air;
+  }
+  return letters;
+}
+
 /// The faults of a frame in words; none for a good one. `window` is its size.
 inline std::vector<std::string> faults_of(const TextRecord& record, ImVec2 window) {
   constexpr float kSideBearing = 1;  // a glyph may hang over its advance by so much
@@ -44,13 +57,12 @@ inline std::vector<std::string> faults_of(const TextRecord& record, ImVec2 windo
                          entry.rect.max.x > window.x + kSideBearing;
     // what a scroll area hides above or below is no fault, sideways nothing scrolls
     if (is_shown && is_wide) faults.push_back("cut off: " + place(entry));
-    // a line box is higher than its letters: of the box a fifth above and below is air
-    const float air = entry.rect.height() / 5;
-    if (!entry.scrolls && (entry.rect.min.y + air < clip.min.y || entry.rect.max.y - air > clip.max.y))
+    const Rect whole = letters_of(entry);
+    if (!entry.scrolls &&
+        (whole.min.y < clip.min.y - kSideBearing || whole.max.y > clip.max.y + kSideBearing))
       faults.push_back("cut off above or below: " + place(entry));
-    const Rect letters{
-        {std::max(entry.rect.min.x, clip.min.x), std::max(entry.rect.min.y + air, clip.min.y)},
-        {std::min(entry.rect.max.x, clip.max.x), std::min(entry.rect.max.y - air, clip.max.y)}};
+    const Rect letters{{std::max(whole.min.x, clip.min.x), std::max(whole.min.y, clip.min.y)},
+                       {std::min(whole.max.x, clip.max.x), std::min(whole.max.y, clip.max.y)}};
     // a tooltip lies over what it explains
     if (letters.width() > 0 && letters.height() > 0 && entry.role != "tooltip")
       seen.push_back({letters, &entry});
