@@ -164,8 +164,12 @@ std::vector<Hypothesis> decode(const Graph& graph, const ModelConfig& config,
   std::vector<Search> searches(sources.size());
   for (Search& search : searches) search.beams = {{{options.begin}, 0}};
   const Decoder decoder(graph, config, options);
-  while (std::ranges::any_of(searches, [](const Search& search) { return !search.beams.empty(); }))
+  double n_said = 0;
+  while (std::ranges::any_of(searches, [](const Search& search) { return !search.beams.empty(); })) {
     decoder.extend(workspace, sources, searches);
+    if (options.progress && !options.progress(++n_said / static_cast<double>(config.max_tokens + 1)))
+      return {};
+  }
   std::vector<Hypothesis> hypotheses;
   for (Search& search : searches) hypotheses.push_back(*std::move(search.best));
   return hypotheses;

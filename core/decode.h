@@ -4,6 +4,7 @@
 #include "core/graph.h"
 #include "core/interventions.h"
 #include "core/model.h"
+#include "core/progress.h"
 #include "core/workspace.h"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct DecodeOptions {
   /// 2016, equation 14), n counting the end; at least 0. 0: none, short sentences are then preferred.
   double length_penalty = 0;
   const Interventions* interventions = nullptr;
+  Progress progress = {};  // told after every token
 };
 
 /// What was decoded for one source.
@@ -30,9 +32,9 @@ struct Hypothesis {
 };
 
 /// The best hypothesis for each source by beam search, each row of the batch a beam; where two are equal the
-/// one with the lower ids. `parameters` as Workspace::parameters(). Preconditions: an encoder-decoder's
-/// graph; sources within max_tokens and the vocabulary, not all empty; beam_width ≥ 1,
-/// length_penalty ≥ 0.
+/// one with the lower ids; none at all where it was stopped. `parameters` as Workspace::parameters().
+/// Preconditions: an encoder-decoder's graph; sources within max_tokens and the vocabulary, not all empty;
+/// beam_width ≥ 1, length_penalty ≥ 0.
 std::vector<Hypothesis> decode(const Graph& graph, const ModelConfig& config,
                                std::span<const float> parameters,
                                std::span<const std::vector<std::int32_t>> sources,

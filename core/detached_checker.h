@@ -2,6 +2,7 @@
 // sentence is long, and may run on another thread while the session goes on.
 #pragma once
 
+#include "core/progress.h"
 #include "core/stepper.h"
 
 #include <cstdint>
@@ -20,11 +21,8 @@ class DetachedChecker {
                   std::span<const TensorId> updated, const Interventions& interventions);
   DetachedChecker(const DetachedChecker&) = delete;  // the checker points at its own graph
 
-  /// Told after every operation which share of the work is done; false stops it.
-  using Progress = std::function<bool(double share)>;
-
   /// As GradientChecker::check(), which it makes first where there is none yet; none where it was stopped,
-  /// and another call begins anew. One thread at a time.
+  /// and another call begins anew. `progress` is told after every operation. One thread at a time.
   std::optional<GradientCheck> check(TensorId tensor, const Cell& cell, const Progress& progress = {});
 
  private:

@@ -119,6 +119,13 @@ Result<void> Session::set(std::string sentence, Edits edits) {
 const Setup& Session::setup() const {
   return engine_->setup;
 }
+double Session::n_numbers_with(const Setup& setup) const {
+  const Sizes& now = engine_->stepper->workspace().capacity();
+  const Result<Typed> read = read_typed(*engine_->model, setup);
+  const bool has_room =
+      !read || (read->fed.sizes.source <= now.source && read->fed.sizes.target <= now.target);
+  return core::n_numbers(engine_->original, has_room ? now : engine_->capacity_for(read->fed.sizes));
+}
 const SessionModel& Session::model() const {
   return *engine_->model;
 }
@@ -171,7 +178,7 @@ bool Session::has_gold() const {
   return engine_->has_gold;
 }
 
-std::optional<Gold> Session::predict_gold() const {
+std::optional<Gold> Session::predict_gold(const Progress& progress) const {
   const std::optional<TensorId> tensor = graph().find("probabilities");
   if (!tensor || predicts_own_words(config())) return std::nullopt;
   Gold gold{.origin = Gold::Origin::assumed};
@@ -184,7 +191,8 @@ std::optional<Gold> Session::predict_gold() const {
     const std::vector<std::int32_t> source(engine_->typed.fed.ids.begin(), engine_->typed.fed.ids.end());
     const std::vector<Hypothesis> best =
         decode(graph(), config(), before.parameters(), std::span(&source, 1),
-               {.begin = *words.begin(), .end = *words.end(), .interventions = &heads});
+               {.begin = *words.begin(), .end = *words.end(), .interventions = &heads, .progress = progress});
+    if (best.empty()) return std::nullopt;
     for (const std::int32_t id : best.front().tokens) {
       if (words.token(id).starts_with('<')) continue;  // a mark or a spare row is no word to type
       gold.target += (gold.target.empty() ? "" : " ") + words.token(id);
@@ -242,7 +250,7 @@ std::int64_t Session::training_step() const {
   return (engine_->setup.trained ? engine_->setup.trained->step : 0) + 1;
 }
 
-Result<void> Session::next_training_step() {
+Result<Setup> Session::next_setup() {
   if (!has_gold()) return Error{"session.no_gold", kSentence};
   Stepper<float>& stepper = *engine_->stepper;
   const std::size_t position = cursor().position();
@@ -267,8 +275,7 @@ Result<void> Session::next_training_step() {
                                                     .second_moments = moments(update.second)});
   std::erase_if(next.edits,
                 [this](const auto& edit) { return graph().spec(edit.first.first).role == Role::parameter; });
-  move_to(0);  // before set(), which would run the backward pass to where the cursor stands
-  return engine_->set(std::move(next));
+  return next;
 }
 
 Trace<float> Session::trace() const {

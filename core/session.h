@@ -5,6 +5,7 @@
 
 #include "core/detached_checker.h"
 #include "core/model.h"
+#include "core/progress.h"
 #include "core/result.h"
 #include "core/setup.h"
 #include "core/stepper.h"
@@ -74,6 +75,9 @@ class Session {
   /// The same for sentence and edits alone: all else is as setup_for() leaves it.
   Result<void> set(std::string sentence, Edits edits);
   const Setup& setup() const;
+  /// How many numbers the session would hold with the setup: what setting it takes grows with them. As many
+  /// as now where the setup would be refused.
+  double n_numbers_with(const Setup& setup) const;
   /// The setup with a sentence. With another one than now goes what belongs to that: the gold answer, the
   /// position that asks, the edits of inputs and activations.
   Setup setup_for(std::string sentence) const;
@@ -113,7 +117,8 @@ class Session {
   /// The model's own answer to the sentence, as an assumed gold one: the likeliest class or classes, the best
   /// span, a greedy translation. None where the objective has none to give (none; a decoder's language
   /// model, whose sentence is its gold).
-  std::optional<Gold> predict_gold() const;
+  /// A translation tells `progress` after every word; none where it was stopped.
+  std::optional<Gold> predict_gold(const Progress& progress = {}) const;
 
   // --- one training step, taken apart ---
   const StepList& steps() const;
@@ -124,11 +129,10 @@ class Session {
   void move_to(std::size_t position);
   /// The number, from 1, of the training step that is being taken apart.
   std::int64_t training_step() const;
-  /// Walks to the end of the update, takes it as done, and stands at the beginning of the next training step,
-  /// which trains on the same sentence. Edits of parameters become part of the parameters; the setup has the
-  /// new state. Errors (nothing changes): session.no_gold; session.not_finite (where:
-  /// the parameter; step).
-  Result<void> next_training_step();
+  /// Walks to the end of the update; the setup with which the next training step begins, on the same
+  /// sentence: the update as done, edits of parameters a part of the parameters. Errors (the cursor stays):
+  /// session.no_gold; session.not_finite (where: the parameter; step).
+  Result<Setup> next_setup();
 
   /// The numbers at the cursor, which a new session has behind its last forward operation that means
   /// anything. Activations hold numbers wherever the cursor stands; gradients and updates are as of it.

@@ -133,6 +133,12 @@ std::vector<Override> Session::Engine::head_overrides() const {
   return overrides;
 }
 
+Sizes Session::Engine::capacity_for(const Sizes& needed) const {
+  const bool has_target = model->config.architecture == Architecture::encoder_decoder;
+  return {1, core::capacity_for(needed.source, model->config),
+          has_target ? core::capacity_for(needed.target, model->config) : 0};
+}
+
 Result<void> Session::Engine::set(Setup next) {
   Result<Typed> read = read_typed(*model, next);
   if (!read) return read.error();
@@ -146,22 +152,14 @@ Result<void> Session::Engine::set(Setup next) {
   const bool has_room = stepper && sizes.source <= stepper->workspace().capacity().source &&
                         sizes.target <= stepper->workspace().capacity().target;
   if (!has_room) {
-    const bool has_target = model->config.architecture == Architecture::encoder_decoder;
-    const Sizes capacity{1, capacity_for(sizes.source, model->config),
-                         has_target ? capacity_for(sizes.target, model->config) : 0};
-    if (n_numbers(original, capacity) > kMostNumbers)
+    if (n_numbers(original, capacity_for(sizes)) > kMostNumbers)
       return Error{"session.too_large", kSentence, {{"most", std::to_string(kMostNumbers)}}};
   }
 
   // nothing fails from here on
   const std::size_t position = stepper ? stepper->cursor().position() : 0;
   const bool is_first = !stepper;
-  if (!has_room)
-    stepper = std::make_unique<Stepper<float>>(
-        graph, Sizes{1, capacity_for(sizes.source, model->config),
-                     model->config.architecture == Architecture::encoder_decoder
-                         ? capacity_for(sizes.target, model->config)
-                         : 0});
+  if (!has_room) stepper = std::make_unique<Stepper<float>>(graph, capacity_for(sizes));
   checker.reset();
   stepper->move_to(std::min(position, stepper->steps().update_begin()));  // takes updates back
   setup = std::move(next);

@@ -38,6 +38,8 @@ struct Session::Engine {
   mutable std::shared_ptr<DetachedChecker> checker;  // of the numbers as they are, once it was asked for
 
   Result<void> set(Setup next);
+  /// Of one sentence of such sizes.
+  Sizes capacity_for(const Sizes& needed) const;
   Result<void> check_edit(const Sizes& sizes, TensorId tensor, const Cell& cell, double value) const;
   template <class Op>
   bool is_result_of(TensorId tensor) const;

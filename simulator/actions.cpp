@@ -1,50 +1,55 @@
 #include "simulator/actions.h"
 
 #include "simulator/applier.h"
+#include "simulator/job.h"
 
-#include <algorithm>
-#include <utility>
+#include <type_traits>
 #include <variant>
 
 namespace headscope::simulator {
 namespace {
 
-/// What differences are shown against: the marked setup, or this sentence with the model as it was opened.
-core::Setup setup_before(const AppState& state) {
-  if (state.comparison.marked) return *state.comparison.marked;
-  core::Setup before = state.session.setup();
-  before.heads = state.initial.heads;
-  before.attentions = state.initial.attentions;
-  before.optimiser = state.initial.optimiser;
-  before.trained = state.initial.trained;
-  before.edits = state.initial.edits;
-  std::erase_if(before.edits, [&](const auto& edit) {
-    return state.session.graph().spec(edit.first.first).role != core::Role::parameter;
-  });
-  return before;
+/// What may be done while a job runs: it changes nothing that the job is about.
+bool is_about_the_look(const Action& action) {
+  return std::visit(
+      [](const auto& one) {
+        using Kind = std::decay_t<decltype(one)>;
+        return std::is_same_v<Kind, GoOn> || std::is_same_v<Kind, Stop> || std::is_same_v<Kind, Dismiss> ||
+               std::is_same_v<Kind, SetLeftPanel> || std::is_same_v<Kind, SetAppearance> ||
+               std::is_same_v<Kind, SetLayout> || std::is_same_v<Kind, SetTextScale>;
+      },
+      action);
 }
 
-void refresh_comparison(AppState& state) {
-  core::Session* before = state.comparison.before.get();
-  if (!before) return;
-  if (core::Setup wanted = setup_before(state); wanted != before->setup()) {
-    before->move_to(std::min(before->cursor().position(), before->steps().backward_begin()));
-    const core::Result<void> set = before->set(std::move(wanted));
-    if (!set) {
-      state.comparison = {};
-      state.message = set.error();
-      return;
-    }
-  }
-  before->move_to(state.cursor().position());
+/// 0: the action stands alone.
+std::uint32_t stroke_of(const Action& action) {
+  return std::visit(
+      [](const auto& one) -> std::uint32_t {
+        if constexpr (requires { one.stroke; }) return one.stroke;
+        return 0;
+      },
+      action);
+}
+
+/// Of a stroke (a slider that is dragged) the last is enough: undo knows but its beginning.
+void wait_for_job(Actions& waiting, const Action& action) {
+  const std::uint32_t stroke = stroke_of(action);
+  const bool goes_on = stroke != 0 && !waiting.empty() && stroke_of(waiting.back()) == stroke &&
+                       waiting.back().index() == action.index();
+  if (goes_on)
+    waiting.back() = action;
+  else
+    waiting.push_back(action);
 }
 
 }  // namespace
 
 void apply_action(AppState& state, const Action& action) {
+  if (state.job && !is_about_the_look(action)) return wait_for_job(state.job->waiting, action);
   if (!std::holds_alternative<GoOn>(action)) state.message.reset();
-  std::visit(Applier(state), action);
-  refresh_comparison(state);
+  Applier applier(state);
+  std::visit(applier, action);
+  applier.refresh_comparison();
   ++state.revision;
 }
 

@@ -134,10 +134,10 @@ struct ReturnTo {
 struct CheckGradient {
   CellAddress address;
 };
-/// Goes on with what takes longer than the state's patience: a long walk, a gradient check. The window's own,
-/// a frame at a time.
+/// Goes on with what takes longer than the state's patience: a long walk, a gradient check, a job. The
+/// window's own, a frame at a time.
 struct GoOn {};
-/// Leaves a long walk where it is, and a gradient check undone.
+/// Leaves a long walk where it is, a gradient check and a job undone, and forgets what waits for the job.
 struct Stop {};
 struct ChooseHead {
   std::int64_t head = 0;
@@ -186,8 +186,8 @@ using Action =
 /// What a frame collects.
 using Actions = std::vector<Action>;
 
-/// Applies one action. A failure leaves the state as it was, but for `message`, which stands until the next
-/// action of the learner's.
+/// Applies one action; while a job runs it waits, unless it is about the look alone. A failure leaves the
+/// state as it was, but for `message`, which stands until the next action of the learner's.
 void apply_action(AppState& state, const Action& action);
 
 }  // namespace headscope::simulator

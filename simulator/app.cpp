@@ -1,6 +1,6 @@
 #include "simulator/app.h"
 
-#include "simulator/gradient_job.h"
+#include "simulator/job.h"
 #include "simulator/panels/regions.h"
 #include "simulator/panels/stage_matrix.h"
 #include "simulator/panels/tabs.h"
@@ -181,7 +181,7 @@ void App::turn_pages() {
 }
 
 void App::play(double time, Actions& actions) {
-  if (state_.playing == Playing::no || state_.walk) {
+  if (state_.playing == Playing::no || state_.walk || state_.job) {
     window_.play_since = time;
     return;
   }
@@ -200,7 +200,7 @@ void App::play(double time, Actions& actions) {
 double App::next_frame_within(double time) const {
   if (follow_up_) return 0;
   constexpr double kProgress = 0.1;  // seconds between looks at a check on its own thread
-  if (state_.checking) return kProgress;
+  if (state_.checking || state_.job) return kProgress;
   if (state_.playing == Playing::no) return platform::kOnInput;
   return std::max(0.0, window_.play_since + kSecondsPerOperation / window_.speed - time);
 }
@@ -250,7 +250,8 @@ platform::NextFrame App::draw(const platform::Frame& frame, TextRecord* record) 
   ImGui::PopStyleVar(3);
 
   // what was begun goes on where the learner does nothing else
-  const bool has_more = state_.walk || (state_.checking && state_.checking->wait(0));
+  const bool has_more = state_.job ? state_.job->background.wait(0)
+                                   : state_.walk || (state_.checking && state_.checking->background.wait(0));
   if (has_more && actions.empty()) actions.emplace_back(GoOn{});
   for (const Action& action : actions) apply_action(state_, action);
   if (!actions.empty() || window_.pointed != window_.seen) follow_up_ = true;

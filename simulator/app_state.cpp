@@ -52,6 +52,11 @@ std::optional<double> loss_of(const core::Session& session) {
   return session.trace().value(*loss, session.trace().shape(*loss).cell(0));
 }
 
+double n_numbers_of_answer(const core::Session& session) {
+  const double once = session.n_numbers_with(session.setup());
+  return session.target_vocabulary() ? once * static_cast<double>(session.config().max_tokens) : once;
+}
+
 core::Result<AppState> open_lesson(const std::filesystem::path& assets,
                                    const std::filesystem::path& lesson_folder, const std::string& name) {
   core::Result<std::vector<lessons::LessonEntry>> library = lessons::list_lessons(lesson_folder);

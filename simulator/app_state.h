@@ -59,11 +59,13 @@ struct TrainedStep {
 struct Comparison {
   /// What the learner marked as "before"; none: this sentence with the model as it was opened.
   std::optional<core::Setup> marked = {};
-  std::unique_ptr<core::Session> before = {};  // none: differences are not shown
+  bool is_shown = false;
+  std::unique_ptr<core::Session> before = {};  // none: not shown, or still being computed
 };
 
 struct LeftSession;  // kept_sessions.h
-class GradientJob;   // gradient_job.h
+struct GradientJob;  // job.h
+struct Job;          // job.h
 
 /// Where the cursor is on its way to, and what happens there.
 struct Walk {
@@ -95,8 +97,10 @@ struct AppState {
   std::optional<TrainedStep> trained = {};      // the last thing that changed a number, if it was one
   /// For how many seconds an action may compute before the rest waits for GoOn; none: to its end.
   std::optional<double> patience = {};
-  std::optional<Walk> walk = {};               // what waits of a long way,
-  std::shared_ptr<GradientJob> checking = {};  // of a gradient check
+  double most_at_once = 2e6;      // numbers: of a session that holds more, an impatient state makes a job
+  std::optional<Walk> walk = {};  // what waits of a long way,
+  std::shared_ptr<GradientJob> checking = {};  // of a gradient check,
+  std::shared_ptr<Job> job = {};               // of whatever else is long; all other actions wait for it
   std::optional<core::Error> message = {};     // the last action's failure, shown until the next action
   Appearance appearance = Appearance::light;
   Layout layout = Layout::study;
@@ -129,6 +133,9 @@ struct AppState {
 
 /// What the model's answer costs with all that is set; none without a right answer.
 std::optional<double> loss_of(const core::Session& session);
+
+/// How many numbers the model's own answer takes: a translation runs it anew for every word.
+double n_numbers_of_answer(const core::Session& session);
 
 /// Opens a lesson at its first step. Errors: those of find_lesson(), load_lesson(), make_session().
 core::Result<AppState> open_lesson(const std::filesystem::path& assets,

@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace headscope::simulator {
@@ -67,10 +69,16 @@ class Applier {
   void operator()(const SetLayout& action);
   void operator()(const SetTextScale& action);
 
+  /// Keeps what differences are shown against with the state, or begins a job that makes it.
+  void refresh_comparison();
+
  private:
+  /// What follows once numbers have changed, or a state was put in place.
+  using Then = std::function<void(Applier&)>;
   /// Hands what is open over to be kept, if there is anything to lose.
   void leave();
-  /// Another lesson or model; the look stays.
+  /// Another lesson or model; the look stays. `then` follows where it could be opened.
+  void open(const std::function<core::Result<AppState>()>& opening, const Then& then = {});
   void put_in_place(AppState opened);
   void fail(const core::Error& error);
   /// Whether the step has a question of this number: a link or a log may name one that it has not.
@@ -94,8 +102,20 @@ class Applier {
   Document document() const;
   void change(core::Setup next, std::uint32_t stroke = 0);
   void remember(Document document);
-  void travel(std::vector<Document>& from, std::vector<Document>& to);
-  bool put(core::Setup setup);
+  using Documents = std::vector<Document> AppState::*;
+  void travel(Documents from, Documents to);
+  /// Sets what determines all numbers, goes to the position, and does what follows; by a job where that is
+  /// long. On an error all stays as it was.
+  void put(core::Setup setup, std::size_t position, const Then& then);
+  /// Begins a job, and ends it where it is done within the patience. On std::bad_alloc it fails with
+  /// session.memory.
+  void compute(std::string_view words,
+               std::function<std::function<void(AppState&)>(const core::Progress&)> work,
+               std::function<void(AppState&)> when_stopped = {});
+  /// Ends the job if it is done within so many seconds, and does what waits for it.
+  void look_at_job(double seconds);
+  /// Whether something that reads or makes so many numbers is left to a job.
+  bool is_long(double n_numbers) const;
   /// After numbers have changed.
   void settle();
   /// How many steps must have run for the number to be there.

@@ -1,8 +1,6 @@
 // The cursor's ways through a training step, and on to the next.
 #include "simulator/applier.h"
 
-#include "simulator/gradient_job.h"
-
 #include <algorithm>
 #include <chrono>
 #include <string_view>
@@ -58,7 +56,7 @@ void Applier::operator()(const PreviousOperation&) {
   // the training step before, if it was the last thing that changed anything; a reset leads elsewhere
   const auto steps = [](const core::Setup& setup) { return setup.trained ? setup.trained->step : 0; };
   if (!state_.undo.empty() && steps(state_.undo.back().setup) + 1 == steps(state_.session.setup()))
-    travel(state_.undo, state_.redo);
+    travel(&AppState::undo, &AppState::redo);
 }
 
 void Applier::operator()(const NextLayer&) {
@@ -92,16 +90,6 @@ void Applier::operator()(const SetPlaying& action) {
 
 void Applier::operator()(const SetPlayBy& action) {
   state_.play_by = action.by;
-}
-
-void Applier::operator()(const GoOn&) {
-  if (state_.checking) look_at_check(0);
-  if (state_.walk) walk_on();
-}
-
-void Applier::operator()(const Stop&) {
-  state_.walk.reset();
-  state_.checking.reset();
 }
 
 void Applier::move_cursor(std::size_t position) {
@@ -141,19 +129,21 @@ void Applier::train() {
 void Applier::train_here(std::size_t from) {
   Document before = document();
   before.position = from;
-  TrainedStep step{.step = state_.session.training_step(),
-                   .loss_before = loss_of(state_.session).value_or(0)};
-  if (core::Result<void> trained = state_.session.next_training_step(); !trained) {
+  const TrainedStep step{.step = state_.session.training_step(),
+                         .loss_before = loss_of(state_.session).value_or(0)};
+  core::Result<core::Setup> next = state_.session.next_setup();
+  if (!next) {
     set_out({.to = from});
-    return fail(trained.error());
+    return fail(next.error());
   }
-  state_.stroke = 0;
-  state_.redo.clear();
-  remember(std::move(before));
-  forget_looks();
-  settle();
-  step.loss_after = loss_of(state_.session).value_or(0);
-  state_.trained = step;
+  put(*std::move(next), 0, [before, step](Applier& applier) {
+    AppState& state = applier.state_;
+    state.stroke = 0;
+    state.redo.clear();
+    applier.remember(before);
+    applier.forget_looks();
+    state.trained = {step.step, step.loss_before, loss_of(state.session).value_or(0)};
+  });
 }
 
 std::size_t Applier::position_of(const CellAddress& address) const {

@@ -1,6 +1,7 @@
 // Lessons, models and sessions: opened, left, written; the steps and questions of a lesson.
 #include "simulator/applier.h"
 
+#include "simulator/job.h"
 #include "simulator/kept_sessions.h"
 #include "simulator/open_model.h"
 #include "simulator/session_state.h"
@@ -33,31 +34,45 @@ void Applier::operator()(const GoToStep& action) {
 void Applier::operator()(const OpenLesson& action) {
   const core::Result<std::filesystem::path> path = lessons::find_lesson(state_.lesson_folder, action.name);
   if (!path) return fail(path.error());
-  core::Result<AppState> opened = open_lesson(state_.assets, state_.lesson_folder, path->string());
-  if (!opened) return fail(opened.error());
-  put_in_place(*std::move(opened));
+  open([assets = state_.assets, folder = state_.lesson_folder, name = path->string()] {
+    return open_lesson(assets, folder, name);
+  });
 }
 
 void Applier::operator()(const OpenModel& action) {
-  if (is_session_file(action.what)) {
-    core::Result<AppState> read = load_state(action.what, state_.assets, state_.lesson_folder);
-    if (!read) return fail(read.error());
-    put_in_place(*std::move(read));
-    state_.session_file = action.what;
-    return;
-  }
-  core::Result<OpenedModel> model = open_model(action.what, state_.assets);
-  if (!model) return fail(model.error());
-  core::Result<AppState> opened = open_state(*std::move(model), {}, state_.assets, state_.lesson_folder);
-  if (!opened) return fail(opened.error());
-  put_in_place(*std::move(opened));
+  if (is_session_file(action.what))
+    return open([file = action.what, assets = state_.assets,
+                 folder = state_.lesson_folder] { return load_state(file, assets, folder); },
+                [file = action.what](Applier& applier) { applier.state_.session_file = file; });
+  open([what = action.what, assets = state_.assets,
+        folder = state_.lesson_folder]() -> core::Result<AppState> {
+    core::Result<OpenedModel> model = open_model(what, assets);
+    if (!model) return model.error();
+    return open_state(*std::move(model), {}, assets, folder);
+  });
 }
 
 void Applier::operator()(const OpenKept& action) {
-  core::Result<AppState> read = load_state(action.file, state_.assets, state_.lesson_folder);
-  if (!read) return fail(read.error());
-  put_in_place(*std::move(read));
-  state_.kept_file = action.file;
+  open([file = action.file, assets = state_.assets,
+        folder = state_.lesson_folder] { return load_state(file, assets, folder); },
+       [file = action.file](Applier& applier) { applier.state_.kept_file = file; });
+}
+
+void Applier::open(const std::function<core::Result<AppState>()>& opening, const Then& then) {
+  const auto take = [then](AppState& state, core::Result<AppState>& opened) {
+    Applier applier(state);
+    if (!opened) return applier.fail(opened.error());
+    applier.put_in_place(*std::move(opened));
+    if (then) then(applier);
+  };
+  if (!state_.patience) {
+    core::Result<AppState> opened = opening();
+    return take(state_, opened);
+  }
+  compute("progress.opening", [opening, take](const core::Progress&) -> Job::Finish {
+    const auto opened = std::make_shared<core::Result<AppState>>(opening());
+    return [opened, take](AppState& state) { take(state, *opened); };
+  });
 }
 
 void Applier::operator()(const SaveSession& action) {

@@ -3,7 +3,7 @@
 
 #include "core/formats/token_batch.h"
 #include "core/random.h"
-#include "simulator/gradient_job.h"
+#include "simulator/job.h"
 
 #include <algorithm>
 #include <memory>
@@ -78,9 +78,19 @@ void Applier::operator()(const SetGold& action) {
 }
 
 void Applier::operator()(const AssumeGold&) {
-  const std::optional<core::Gold> gold = state_.session.predict_gold();
-  if (!gold) return fail({"session.no_answer", ""});
-  (*this)(SetGold{*gold});
+  const auto assume = [](AppState& state, const std::optional<core::Gold>& gold) {
+    Applier applier(state);
+    if (!gold) return applier.fail({"session.no_answer", ""});
+    applier(SetGold{*gold});
+  };
+  if (!is_long(n_numbers_of_answer(state_.session))) return assume(state_, state_.session.predict_gold());
+  compute("progress.answer",
+          [maker = SessionMaker(state_.session, state_.session.setup()),
+           assume](const core::Progress& progress) -> Job::Finish {
+            const auto made = maker.make();
+            const std::optional<core::Gold> gold = *made ? (*made)->predict_gold(progress) : std::nullopt;
+            return [gold, assume](AppState& state) { assume(state, gold); };
+          });
 }
 
 void Applier::operator()(const SetRead& action) {
@@ -133,10 +143,23 @@ void Applier::operator()(const SetHead& action) {
     core::Rng rng(1, "means");
     std::vector<core::Example> examples;
     for (int n = 0; n < kMeanExamples; ++n) examples.push_back(state_.task->draw(rng, core::Split::held_out));
-    core::Result<core::HeadSwitch> means =
-        state_.session.mean_switch(action.head, core::batch_of(examples, *state_.task));
-    if (!means) return fail(means.error());
-    next.heads[action.head] = *std::move(means);
+    const auto set_means = [head = action.head](AppState& state, core::Result<core::HeadSwitch> means) {
+      Applier applier(state);
+      if (!means) return applier.fail(means.error());
+      core::Setup with_means = state.session.setup();
+      with_means.heads[head] = *std::move(means);
+      applier.change(std::move(with_means));
+    };
+    const core::TokenBatch batch = core::batch_of(examples, *state_.task);
+    if (!is_long(state_.session.n_numbers_with(next) * kMeanExamples))
+      return set_means(state_, state_.session.mean_switch(action.head, batch));
+    return compute("progress.means",
+                   [maker = SessionMaker(state_.session, state_.session.setup()), head = action.head, batch,
+                    set_means](const core::Progress&) -> Job::Finish {
+                     const auto made = maker.make();
+                     const auto means = *made ? (*made)->mean_switch(head, batch) : made->error();
+                     return [means, set_means](AppState& state) { set_means(state, means); };
+                   });
   } else if (action.mode) {
     next.heads[action.head] = {.mode = *action.mode};
   }
@@ -176,39 +199,11 @@ void Applier::operator()(const Reset&) {
 }
 
 void Applier::operator()(const Undo&) {
-  travel(state_.undo, state_.redo);
+  travel(&AppState::undo, &AppState::redo);
 }
 
 void Applier::operator()(const Redo&) {
-  travel(state_.redo, state_.undo);
-}
-
-void Applier::operator()(const CheckGradient& action) {
-  if (!state_.session.has_gold()) return fail({"session.no_gold", ""});
-  if (!state_.has_cell({action.address.tensor, action.address.cell, core::Quantity::gradient}))
-    return fail({"session.no_gradient", ""});
-  forget_check();
-  if (!state_.patience) {
-    state_.checked = {action.address,
-                      state_.session.check_gradient(action.address.tensor, action.address.cell)};
-    return;
-  }
-  state_.checking = std::make_shared<GradientJob>(state_.session.gradient_checker(), action.address);
-  look_at_check(*state_.patience);
-}
-
-void Applier::look_at_check(double seconds) {
-  const auto result = state_.checking->wait(seconds);
-  if (!result) return;
-  const CellAddress address = state_.checking->address();
-  state_.checking.reset();
-  if (!*result) return fail(result->error());
-  state_.checked = {address, **result};
-}
-
-void Applier::forget_check() {
-  state_.checking.reset();
-  state_.checked.reset();
+  travel(&AppState::redo, &AppState::undo);
 }
 
 Document Applier::document() const {
@@ -217,11 +212,11 @@ Document Applier::document() const {
 
 void Applier::change(core::Setup next, std::uint32_t stroke) {
   if (next == state_.session.setup()) return;
-  Document before = document();
-  if (!put(std::move(next))) return;
-  const std::uint32_t last = std::exchange(state_.stroke, stroke);
-  state_.redo.clear();
-  if (stroke == 0 || stroke != last) remember(std::move(before));
+  put(std::move(next), place(), [before = document(), stroke](Applier& applier) {
+    const std::uint32_t last = std::exchange(applier.state_.stroke, stroke);
+    applier.state_.redo.clear();
+    if (stroke == 0 || stroke != last) applier.remember(before);
+  });
 }
 
 void Applier::remember(Document document) {
@@ -240,30 +235,17 @@ void Applier::remember(Document document) {
                     state_.undo.begin() + static_cast<std::ptrdiff_t>(state_.undo.size() - n_kept));
 }
 
-void Applier::travel(std::vector<Document>& from, std::vector<Document>& to) {
-  if (from.empty()) return;
-  Document before = document();
-  const Document& wanted = from.back();
+void Applier::travel(Documents from, Documents to) {
+  if ((state_.*from).empty()) return;
+  const Document wanted = (state_.*from).back();
+  const Document before = document();
   const bool is_training = wanted.setup.trained != before.setup.trained;
-  if (!put(wanted.setup)) return;
-  state_.stroke = 0;
-  if (is_training) move_cursor(wanted.position);
-  from.pop_back();
-  to.push_back(std::move(before));
-}
-
-bool Applier::put(core::Setup setup) {
-  // the way back into the backward pass may be long, and set() would go it at once
-  const std::size_t position = place();
-  state_.session.move_to(std::min(state_.cursor().position(), state_.session.steps().backward_begin()));
-  const core::Result<void> set = state_.session.set(std::move(setup));
-  set_out({.to = position});
-  if (!set) {
-    fail(set.error());
-    return false;
-  }
-  settle();
-  return true;
+  put(wanted.setup, place(), [wanted, before, is_training, from, to](Applier& applier) {
+    applier.state_.stroke = 0;
+    if (is_training) applier.move_cursor(wanted.position);
+    (applier.state_.*from).pop_back();
+    (applier.state_.*to).push_back(before);
+  });
 }
 
 void Applier::settle() {

@@ -62,10 +62,7 @@ void Applier::operator()(const ChooseResult& action) {
 }
 
 void Applier::operator()(const SetDifference& action) {
-  if (action.shows == Shows::no)
-    state_.comparison.before.reset();
-  else if (!state_.comparison.before)
-    state_.comparison.before = std::make_unique<core::Session>(state_.session.fork());
+  state_.comparison.is_shown = action.shows == Shows::yes;
 }
 
 void Applier::operator()(const MarkBefore&) {

@@ -91,7 +91,7 @@ void read_window_keys(Panel& panel) {
   if (typed('r')) {
     panel.actions.push_back(Reset{});
   }
-  if (typed('d')) panel.actions.push_back(SetDifference{state.comparison.before ? Shows::no : Shows::yes});
+  if (typed('d')) panel.actions.push_back(SetDifference{state.comparison.is_shown ? Shows::no : Shows::yes});
   if (typed('b')) panel.actions.push_back(MarkBefore{});
   if (typed('o')) panel.window.opening = panel.window.opening == Shown::yes ? Shown::no : Shown::yes;
   if (typed('?')) panel.window.help = panel.window.help == Shown::yes ? Shown::no : Shown::yes;

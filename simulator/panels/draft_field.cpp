@@ -10,6 +10,7 @@ namespace {
 /// What came of what was entered in the last frame.
 void settle_try(Panel& panel, const std::string& name, const std::string& current) {
   WindowState& window = panel.window;
+  if (panel.state.job) return;  // nothing came of it yet
   if (const auto tried = window.field_tries.find(name); tried != window.field_tries.end()) {
     window.refusals.erase(name);
     if (panel.state.message && tried->second != current)
@@ -38,7 +39,10 @@ DraftField draft_field(Panel& panel, std::string_view id, ImVec2 at, float width
   settle_try(panel, name, current);
   const auto refusal = window.refusals.find(name);
   const bool is_refused = refusal != window.refusals.end();
-  const std::string before = is_refused ? refusal->second.typed : current;
+  const auto tried = window.field_tries.find(name);
+  const std::string before = is_refused                          ? refusal->second.typed
+                             : tried != window.field_tries.end() ? tried->second
+                                                                 : current;
   const auto draft = drafts.find(name);
   const bool was_typed = draft != drafts.end();
   std::string typed = was_typed ? draft->second : before;

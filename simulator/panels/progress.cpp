@@ -1,5 +1,5 @@
-// How far a long walk or a gradient check is, and a button that stops it.
-#include "simulator/gradient_job.h"
+// How far a long walk, a gradient check or a job is, and a button that stops it.
+#include "simulator/job.h"
 #include "simulator/panels/panel.h"
 #include "simulator/widgets/controls.h"
 
@@ -9,20 +9,30 @@
 namespace headscope::simulator {
 namespace {
 
+std::string percent(double share) {
+  return std::to_string(static_cast<int>(std::floor(100 * share)));
+}
+
 std::string words_of(const Panel& panel) {
   const AppState& state = panel.state;
+  if (state.job) {
+    const Job& job = *state.job;
+    if (job.background.is_stopped()) return panel.text("progress.stopping");
+    const double share = job.background.share();
+    const std::string what = panel.text(job.words);
+    return share == 0 ? what : panel.text("progress.share", {{"what", what}, {"percent", percent(share)}});
+  }
   if (state.walk)
     return panel.text("progress.walk",
                       {{"position", std::to_string(state.cursor().position())},
                        {"to", std::to_string(std::min(state.walk->to, state.session.n_steps()))}});
-  const auto percent = static_cast<int>(std::floor(100 * state.checking->share()));
-  return panel.text("progress.check", {{"percent", std::to_string(percent)}});
+  return panel.text("progress.check", {{"percent", percent(state.checking->background.share())}});
 }
 
 }  // namespace
 
 bool is_computing(const AppState& state) {
-  return state.walk || state.checking;
+  return state.walk || state.checking || state.job;
 }
 
 Rect progress_box(const Painter& painter, ImVec2 window) {

@@ -171,6 +171,13 @@ class AnswerPart {
   }
 
   void draw_own_answer() {
+    // a large model is asked when somebody wants to know
+    if (panel_.state.patience && n_numbers_of_answer(session_) > panel_.state.most_at_once) {
+      if (gold_.origin != core::Gold::Origin::assumed &&
+          column_.press("assume", column_.text("what_if.assume")))
+        panel_.actions.push_back(AssumeGold{});
+      return;
+    }
     const std::optional<core::Gold>& own = own_answer();
     if (!own) return;
     const std::string answer = answer_text(panel_.state, asked_of(*own));

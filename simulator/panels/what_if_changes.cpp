@@ -67,7 +67,7 @@ void draw_difference_part(Column& column) {
   Panel& panel = column.panel();
   const Comparison& comparison = panel.state.comparison;
   column.heading(column.text("what_if.before_and_after"));
-  const bool shows = comparison.before != nullptr;
+  const bool shows = comparison.is_shown;
   if (column.check("difference", column.text("what_if.show_difference"), shows ? Chosen::yes : Chosen::no))
     panel.actions.push_back(SetDifference{shows ? Shows::no : Shows::yes});
   const bool is_marked = comparison.marked.has_value();

@@ -1,7 +1,7 @@
 // How long the window takes: to build a frame on the null back end, to answer an edit, to draw with the
 // machine's own OpenGL. Prints tables; asserts nothing.
 //
-//   frame_bench [frames|edits|opengl|start]…      all where none is named
+//   frame_bench [frames|edits|large|opengl|start]…      all where none is named
 #include "simulator/app.h"
 #include "simulator/platform/headless.h"
 #include "tests/simulator/app_of.h"
@@ -211,6 +211,52 @@ void print_edits() {
   for (const char* model : test::kBundled) time_edits(model, test::open_bundled(model));
 }
 
+/// What is long with a large model, all at once, and as a window does it: the longest that anything waits.
+void print_large() {
+  std::printf(
+      "\n512 tokens, 64 heads: what an action takes at once, and in a window until it is done and at the "
+      "longest "
+      "between two frames, in ms.\n%-26s %8s %8s %8s\n",
+      "action", "at once", "window", "longest");
+  AppState large = test::large_state();
+  const core::Session& session = large.session;
+  const core::TensorId parameter = session.steps().parameters().back();
+  const CellAddress cell{parameter, session.trace().shape(parameter).cell(0)};
+  const std::string half = session.text().substr(0, session.text().size() / 2);
+  const std::vector<std::pair<const char*, Action>> actions = {
+      {"an edit", SetCell{cell, 0.5}},
+      {"undo", Undo{}},
+      {"differences", SetDifference{Shows::yes}},
+      {"no differences", SetDifference{Shows::no}},
+      {"another sentence", SetSentence{half.substr(0, half.rfind(' '))}},
+      {"reset", Reset{}},
+      {"to the end of the step", MoveCursor{session.n_steps()}},
+      {"the next training step", NextTrainingStep{}},
+      {"a bundled model", OpenModel{"translation"}}};
+  std::vector<double> at_once;
+  {
+    Timed timed(std::move(large), {1600, 900});
+    for (const auto& [name, action] : actions) {
+      const double took = timed.apply(action);
+      at_once.push_back(took + timed.frame());
+    }
+  }
+  large = test::large_state();
+  large.patience = 0.05;  // as prepare_for_window() does
+  Timed window(std::move(large), {1600, 900});
+  for (std::size_t at = 0; at < actions.size(); ++at) {
+    double longest = window.apply(actions[at].second), all = longest;
+    bool goes_on = true;
+    for (bool is_last = false; goes_on; is_last = !window.state().walk && !window.state().job) {
+      goes_on = !is_last;
+      const double took = window.frame();
+      longest = std::max(longest, took), all += took;
+    }
+    std::printf("%-26s %8.1f %8.1f %8.1f\n", actions[at].first, at_once[at], all, longest);
+    std::fflush(stdout);
+  }
+}
+
 /// Draws with OpenGL and no display, as a screenshot does; the driver has finished a frame when it begins the
 /// next but few, so that many frames take what they take.
 void time_opengl(const std::string& name, AppState state, StageLevel level) {
@@ -287,6 +333,7 @@ int main(int n_arguments, char** arguments) {
     }
     if (wants("frames")) headscope::simulator::print_frames();
     if (wants("edits")) headscope::simulator::print_edits();
+    if (wants("large")) headscope::simulator::print_large();
     if (wants("opengl")) headscope::simulator::print_opengl();
     if (wants("start")) headscope::simulator::print_start(arguments[0]);
   } catch (const std::exception& error) {

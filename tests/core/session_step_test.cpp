@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::core {
@@ -37,6 +38,14 @@ Session make_session(const ModelConfig& config, const std::string& sentence = "w
 bool needs_gold(const ModelConfig& config) {
   return config.objective != Objective::none &&
          !(config.architecture == Architecture::decoder && config.objective == Objective::language_model);
+}
+
+/// Takes the whole training step, and stands at the beginning of the next.
+Result<void> next_training_step(Session& session) {
+  Result<Setup> next = session.next_setup();
+  if (!next) return next.error();
+  session.move_to(0);
+  return session.set(*std::move(next));
 }
 
 /// The session with a gold answer, where its objective has one.
@@ -91,7 +100,7 @@ TEST_CASE("a gold answer opens loss, backward pass and update; without one the w
       CHECK(before < session.steps().n_forward());
       session.move_to(session.steps().size());
       CHECK(session.cursor().position() == before);
-      const Result<void> trained = session.next_training_step();
+      const Result<void> trained = next_training_step(session);
       REQUIRE_FALSE(trained);
       CHECK(trained.error().key == "session.no_gold");
     }
@@ -162,7 +171,7 @@ TEST_CASE("a training step is the trainer's, and taking it back gives the bits b
     const double loss = session.trace().value(*session.graph().find("loss"), {0});
     for (int step = 1; step <= 20; ++step) {
       CHECK(session.training_step() == step);
-      REQUIRE(session.next_training_step());
+      REQUIRE(next_training_step(session));
       CHECK(session.cursor().at_begin());
     }
     CHECK(session.forward_trace().value(*session.graph().find("loss"), {0}) < loss);
@@ -180,7 +189,7 @@ TEST_CASE("an edited parameter is trained from its edited number", "[core][sessi
   setup.edits = {{{queries, {0, 1, 2}}, 5}};
   setup.optimiser.rate = 0.01;
   REQUIRE(session.set(setup));
-  REQUIRE(session.next_training_step());
+  REQUIRE(next_training_step(session));
   CHECK(session.edits().empty());
   const double value = session.trace().value(queries, {0, 1, 2});
   CHECK(value != 5);
@@ -290,7 +299,7 @@ TEST_CASE("a detached check gives the same numbers, tells how far it is, and can
     CHECK(check->analytic == expected.analytic);
     CHECK(check->numeric == expected.numeric);
     // it goes on as it was when the session is another one
-    REQUIRE(session.next_training_step());
+    REQUIRE(next_training_step(session));
     CHECK(checker->check(parameter, cell)->numeric == expected.numeric);
     // the last bias before a softmax over positions has no gradient
     if (expected.analytic != 0) CHECK(session.check_gradient(parameter, cell).numeric != expected.numeric);

@@ -2,7 +2,7 @@
 // bit, and the same log gives the same state.
 #include "core/hash.h"
 #include "core/random.h"
-#include "simulator/gradient_job.h"
+#include "simulator/job.h"
 #include "simulator/view.h"
 #include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
@@ -241,10 +241,12 @@ std::vector<Action> walk(const std::function<AppState()>& open, const std::strin
   // so does one that goes one operation at a time
   AppState impatient = open();
   impatient.patience = 0;
+  impatient.most_at_once = 0;
   for (const Action& action : log) {
     apply_action(impatient, action);
-    while (impatient.walk || impatient.checking) {
-      if (impatient.checking) impatient.checking->wait(10);
+    while (impatient.walk || impatient.checking || impatient.job) {
+      if (impatient.checking) impatient.checking->background.wait(10);
+      if (impatient.job) impatient.job->background.wait(10);
       apply_action(impatient, GoOn{});
     }
   }
