@@ -97,7 +97,7 @@ struct AppState {
   std::optional<TrainedStep> trained = {};      // the last thing that changed a number, if it was one
   /// For how many seconds an action may compute before the rest waits for GoOn; none: to its end.
   std::optional<double> patience = {};
-  double most_at_once = 2e6;      // numbers: of a session that holds more, an impatient state makes a job
+  double most_at_once = 2e7;      // numbers: of a session that holds more, an impatient state makes a job
   std::optional<Walk> walk = {};  // what waits of a long way,
   std::shared_ptr<GradientJob> checking = {};  // of a gradient check,
   std::shared_ptr<Job> job = {};               // of whatever else is long; all other actions wait for it

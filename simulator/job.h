@@ -53,7 +53,7 @@ class SessionMaker {
 struct GradientJob {
   using Result = core::Result<core::GradientCheck>;
   GradientJob(CellAddress of, Background<Result>::Work work)
-      : address(std::move(of)), background(std::move(work)) {}
+      : address(of), background(std::move(work)) {}
 
   CellAddress address;
   Background<Result> background;

@@ -60,16 +60,29 @@ bool is_asked_to_replace(const AppState& state) {
   return state.message && state.message->key == "session_file.exists";
 }
 
+bool has_sheet(const WindowState& window) {
+  return window.help == Shown::yes || window.opening == Shown::yes;
+}
+
+/// The keys that open a sheet close it too, and so does Escape.
+void read_sheet_keys(Panel& panel) {
+  WindowState& window = panel.window;
+  if (key_pressed(Key::escape)) {
+    if (window.help == Shown::yes)
+      window.help = Shown::no;
+    else if (window.opening == Shown::yes && is_asked_to_replace(panel.state))
+      panel.actions.push_back(Dismiss{}), window.refusals.clear();
+    else
+      window.opening = Shown::no;
+  }
+  if (typed('o')) window.opening = window.opening == Shown::yes ? Shown::no : Shown::yes;
+  if (typed('?')) window.help = window.help == Shown::yes ? Shown::no : Shown::yes;
+}
+
 void read_cell_keys(Panel& panel) {
   if (key_pressed(Key::enter) && !panel.window.focus.holds_keys()) follow_largest_term(panel);
   if (key_pressed(Key::escape)) {
-    if (panel.window.help == Shown::yes)
-      panel.window.help = Shown::no;
-    else if (panel.window.opening == Shown::yes && is_asked_to_replace(panel.state))
-      panel.actions.push_back(Dismiss{}), panel.window.refusals.clear();
-    else if (panel.window.opening == Shown::yes)
-      panel.window.opening = Shown::no;
-    else if (is_computing(panel.state))
+    if (is_computing(panel.state))
       panel.actions.push_back(Stop{});
     else
       panel.actions.push_back(StepBack{});
@@ -93,8 +106,6 @@ void read_window_keys(Panel& panel) {
   }
   if (typed('d')) panel.actions.push_back(SetDifference{state.comparison.is_shown ? Shows::no : Shows::yes});
   if (typed('b')) panel.actions.push_back(MarkBefore{});
-  if (typed('o')) panel.window.opening = panel.window.opening == Shown::yes ? Shown::no : Shown::yes;
-  if (typed('?')) panel.window.help = panel.window.help == Shown::yes ? Shown::no : Shown::yes;
   const auto change_text_scale = [&](double change) {
     const Scale& limits = panel.theme().scale;
     panel.actions.push_back(
@@ -123,6 +134,10 @@ void read_undo(Panel& panel) {
 
 void read_shortcuts(Panel& panel) {
   if (ImGui::GetIO().WantTextInput || panel.window.edit) return;
+  // what lies under a sheet does not hear
+  const bool had_sheet = has_sheet(panel.window);
+  if (had_sheet || typed('o') || typed('?')) read_sheet_keys(panel);
+  if (had_sheet || has_sheet(panel.window)) return;
   read_undo(panel);
   if (ImGui::GetIO().KeyCtrl) return;
   read_step_keys(panel);

@@ -3,9 +3,42 @@
 #include "simulator/kept_sessions.h"
 #include "simulator/open_model.h"
 #include "simulator/panels/sheet.h"
+#include "simulator/rich_text.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace headscope::simulator {
 namespace {
+
+/// A model's name, and beside it, where there is room, what it is.
+void draw_models(Column& column, const std::vector<std::string>& names) {
+  Panel& panel = column.panel();
+  float widest = 0;
+  for (const std::string& name : names) widest = std::max(widest, button_size(panel.painter(), name).x);
+  const float left = column.x() + widest + panel.px(14), width = column.x() + column.width() - left;
+  for (const std::string& name : names) {
+    const bool is_open = !panel.state.has_lesson() && panel.state.name == name;
+    const float top = column.y(), button = button_size(panel.painter(), name).y;
+    if (column.press("model" + name, name, is_open ? Emphasis::dark : Emphasis::filled)) {
+      panel.actions.push_back(OpenModel{name});
+      panel.window.opening = Shown::no;
+    }
+    const std::string key = "opening.model." + name;
+    if (!panel.words.text.has(key)) continue;  // somebody's own among the bundled ones
+    if (width < panel.px(180)) {
+      column.say(panel.text(key));
+      continue;
+    }
+    const RichBlock block =
+        lay_out(panel.painter(), {Run{.text = panel.text(key), .source = Source::catalog}},
+                {.type = TypeStyle::label, .width = width, .colour = column.colour().secondary});
+    const float y = top + std::max(0.0F, (button - block.height) / 2);
+    draw(panel.painter(), {left, y}, block);
+    column.take(std::max(0.0F, y + block.height + panel.px(8) - column.y()));
+  }
+}
 
 /// Sessions that were left. The folder is looked at anew each time: one may still be being written, and other
 /// windows leave theirs there.
@@ -66,12 +99,7 @@ void draw_opening(Panel& panel, const Rect& box) {
         std::vector<std::string>& names = inside.window.bundled;
         if (names.empty())
           for (const BundledModel& model : list_bundled_models(state.assets)) names.push_back(model.name);
-        for (const std::string& name : names) {
-          const bool is_open = !state.has_lesson() && state.name == name;
-          if (!column.press("model" + name, name, is_open ? Emphasis::dark : Emphasis::filled)) continue;
-          inside.actions.push_back(OpenModel{name});
-          inside.window.opening = Shown::no;
-        }
+        draw_models(column, names);
         draw_kept(column);
         column.space(12);
         column.heading(column.text("opening.file"));

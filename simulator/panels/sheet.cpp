@@ -9,6 +9,7 @@ namespace headscope::simulator {
 
 bool draw_sheet(Panel& panel, const Rect& box, std::string_view id, std::string_view heading,
                 float most_width, float& content_height, const std::function<void(Column&)>& content) {
+  panel.ui.focus.begin_sheet();
   Painter& painter = panel.painter();
   const bool is_small = box.width() < panel.px(560);
   const float pad = panel.px(is_small ? 14 : panel.theme().space.xl);
@@ -37,7 +38,9 @@ bool draw_sheet(Panel& panel, const Rect& box, std::string_view id, std::string_
   content(column);
   content_height = column.y() - scroll.origin().y;
   scroll.set_content_height(content_height);
-  return closed;
+  const bool is_left =
+      ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !sheet.contains(ImGui::GetIO().MousePos);
+  return closed || is_left;
 }
 
 }  // namespace headscope::simulator

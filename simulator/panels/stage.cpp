@@ -262,7 +262,10 @@ Staged stage_matrices(Panel& panel, const Rect& room, const StageParts& parts) {
   const ImVec2 cell = smallest_cell(*staged.arrangement);
   numbers.fit = cell.x >= least.x && cell.y >= least.y;
   if (numbers.fit || detail_of(panel.window, panel.view.stage) == Detail::numbers) return staged;
-  return arrange_matrices(panel, room, parts);
+  Staged pattern = arrange_matrices(panel, room, parts);
+  if (pattern.arrangement) return pattern;
+  numbers.fit = true;  // for whole matrices there is still less room
+  return staged;
 }
 
 }  // namespace

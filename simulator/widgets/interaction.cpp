@@ -55,6 +55,11 @@ void bring_into_view(const Rect& box) {
 
 }  // namespace
 
+void Focus::begin_sheet() {
+  if (std::ranges::find(order_, focused_) != order_.end()) focused_ = 0;
+  order_.clear();
+}
+
 void Focus::begin_frame() {
   last_order_.swap(order_);
   order_.clear();

@@ -26,6 +26,8 @@ class Focus {
   bool takes_keys(ImGuiID id) const { return ring_ && has(id); }
   /// Tab has just moved to this control: scroll to it.
   bool arrived_at(ImGuiID id) const { return arrived_ && has(id); }
+  /// What follows in this frame lies over everything before it, and Tab stays within it.
+  void begin_sheet();
   void give(ImGuiID id) { focused_ = id; }
   void clear() { focused_ = 0, ring_ = false; }
   ImGuiID focused() const { return focused_; }

@@ -17,7 +17,7 @@ namespace headscope::simulator::test {
 
 /// With so little patience that each action does one operation; larger sessions than `most_at_once` make
 /// jobs.
-inline AppState impatient(const std::string& model, double most_at_once = 2e6) {
+inline AppState impatient(const std::string& model, double most_at_once = 2e7) {
   AppState state = open_bundled(model);
   state.patience = 0;
   state.most_at_once = most_at_once;

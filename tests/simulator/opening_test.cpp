@@ -1,10 +1,13 @@
 // What is opened, kept and written from the window: nothing by the way, nothing lost.
 #include "simulator/kept_sessions.h"
+#include "simulator/open_model.h"
 #include "tests/core/temporary_folder.h"
 #include "tests/simulator/app_fixture.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +42,55 @@ void keep_all(AppOnNull& app) {
   for (const auto& left : app.app.take_left())
     REQUIRE(keep_session(app.state().kept_folder, *left,
                          std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now())));
+}
+
+TEST_CASE("what lies under a sheet hears no key, Tab stays on the sheet, and a click beside it closes it",
+          "[simulator][opening][input]") {
+  const tests::TemporaryFolder folder;
+  AppOnNull app(app_on("1", folder.path()), {1280, 720});
+  app.settle();
+  for (const char* opens : {"o", "?"}) {
+    const bool is_opening = opens[0] == 'o';
+    app.type(opens);
+    const auto is_open = [&] {
+      return (is_opening ? app.app.window().opening : app.app.window().help) == Shown::yes;
+    };
+    REQUIRE(is_open());
+    const std::uint64_t revision = app.state().revision;
+    for (const ImGuiKey key : {ImGuiKey_RightArrow, ImGuiKey_LeftArrow, ImGuiKey_Space, ImGuiKey_End,
+                               ImGuiKey_PageDown, ImGuiKey_Enter})
+      app.press(key);
+    for (const char* key : {"n", "p", "h", "t", "r", "d", "g", "f", "+"}) app.type(key);
+    CHECK(app.state().revision == revision);
+    REQUIRE(is_open());
+    // twice round: every control that Tab reaches lies on the sheet
+    const float left = app.text_with(is_opening ? "Open" : "Keys").rect.min.x;
+    std::set<ImGuiID> reached;
+    for (int n = 0; n < 60; ++n) {
+      app.press(ImGuiKey_Tab);
+      reached.insert(app.app.window().focus.focused());
+      CHECK(app.app.window().focus.holds_keys());
+    }
+    CHECK(reached.size() < 30);
+    CHECK(reached.size() >= (is_opening ? 9U : 1U));
+    app.click({left - 200, 400});
+    CHECK_FALSE(is_open());
+    CHECK(app.state().revision == revision);
+  }
+}
+
+TEST_CASE("every bundled model says what it is where it can be opened", "[simulator][opening]") {
+  const tests::TemporaryFolder folder;
+  for (const float width : {1280.0F, 400.0F}) {
+    AppOnNull app(app_on("1", folder.path()), {width, 3200});
+    app.settle();
+    app.type("o");
+    for (const BundledModel& model : list_bundled_models(app.state().assets)) {
+      INFO(model.name);
+      CHECK(app.app.words().text.has("opening.model." + model.name));
+    }
+    CHECK(says(app, "An encoder-decoder"));
+  }
 }
 
 TEST_CASE("a session is written to a file and opened again", "[simulator][opening]") {

@@ -152,6 +152,10 @@ std::vector<std::string> play(AppState state, const std::string& name, ImVec2 wi
     INFO(name << ", seed " << seed << ", input " << input << ": " << done << ", after " << last);
     last = done;
     test::require_whole(hand.app().state(), *words);
+    std::string shown;
+    for (const TextEntry& entry : hand.app().record.entries) shown += "\"" + entry.text + "\" ";
+    INFO("window " << hand.window().x << "×" << hand.window().y << ", text " << hand.app().state().text_scale
+                   << ": " << shown);
     REQUIRE(hand.app().record.entries.size() > 3);  // never blank
     if (!hand.nothing_is_open()) continue;
     // a tooltip lies over what it explains
