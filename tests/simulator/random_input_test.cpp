@@ -156,7 +156,8 @@ std::vector<std::string> play(AppState state, const std::string& name, ImVec2 wi
     for (const TextEntry& entry : hand.app().record.entries) shown += "\"" + entry.text + "\" ";
     INFO("window " << hand.window().x << "×" << hand.window().y << ", text " << hand.app().state().text_scale
                    << ": " << shown);
-    REQUIRE(hand.app().record.entries.size() > 3);  // never blank
+    // never blank; where nothing has room it says so
+    REQUIRE((hand.app().record.entries.size() > 3 || shown.find("Too little room") != std::string::npos));
     if (!hand.nothing_is_open()) continue;
     // a tooltip lies over what it explains
     TextRecord under = hand.app().record;
