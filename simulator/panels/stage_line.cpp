@@ -119,8 +119,12 @@ void place_lines(const Panel& panel, const Rect& room, Matrices matrices, const 
         arrangement.signs.push_back(
             {{{before, cells.min.y}, {before + sign, cells.max.y}}, &matrix.item().sign});
       matrix.spec.title.room = matrix.pager_room = room.max.x - cells.min.x;
-      // of the one before, as far as this one's labels
-      if (at > first) matrices[at - 1]->pager_room = before - placed[placed.size() - 2].layout.cells.min.x;
+      if (at > first) {
+        // of the one before, the title as far as this one's, the pager as far as this one's labels
+        const float left_cells = placed[placed.size() - 2].layout.cells.min.x;
+        matrices[at - 1]->spec.title.room = cells.min.x - panel.px(panel.theme().space.m) - left_cells;
+        matrices[at - 1]->pager_room = before - left_cells;
+      }
       const float titled = cells.min.x + shortest_title(panel.painter(), matrix.spec);
       x = std::max(cells.max.x + margins.right, titled) + panel.px(panel.theme().space.m);
       height = std::max(height, top + cells.height() + margins.bottom + pager_room(panel, matrix));

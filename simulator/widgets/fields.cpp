@@ -62,6 +62,11 @@ std::string hidden(std::string_view id) {
 
 Edited edit(std::string_view id, const Rect& box, std::string& text, ImGuiInputTextFlags flags) {
   const std::string name = hidden(id), before = text;
+  const ImGuiID field = ImGui::GetID(name.c_str());
+  // a field that is entered again finds what ImGui remembers of it, its undo too; the text has changed since,
+  // and taking back at places that are gone ends the program
+  if (ImGuiInputTextState* state = ImGui::GetInputTextState(field); state && ImGui::GetActiveID() != field)
+    state->ID = 0;
   Edited result;
   ImGui::SetCursorScreenPos(box.min);
   ImGui::SetNextItemWidth(box.width());

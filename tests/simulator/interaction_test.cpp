@@ -93,6 +93,54 @@ TEST_CASE("a half-typed path is not opened by leaving it; Escape forgets it", "[
   CHECK(app.app.window().opening == Shown::no);
 }
 
+TEST_CASE("a field that is entered again takes back nothing of what was typed before",
+          "[simulator][input][fields]") {
+  AppOnNull app(app_of(test::open_bundled("translation")), {1280, 1400});
+  app.settle();
+  app.app.apply(MoveCursor{20});
+  app.app.apply(OpenPlace{StageLevel::matrix, ""});
+  app.settle();
+  const std::string sentence = app.state().session.text();
+  const auto take_back = [&] {
+    for (int n = 0; n < 6; ++n) app.press(ImGuiKey_Z, test::NullBackend::Modifier::control);
+    for (int n = 0; n < 6; ++n) app.press(ImGuiKey_Y, test::NullBackend::Modifier::control);
+  };
+  // of whatever field the window shows
+  for (std::size_t at = 0; at < app.record.with_role("field").size(); ++at) {
+    for (const char* typed : {"the old man sees the dog and the house and the garden .", "7"}) {
+      const std::vector<const TextEntry*> fields = app.record.with_role("field");
+      if (at >= fields.size()) break;
+      INFO(at << ": " << fields[at]->text);
+      app.click(fields[at]->rect.centre());
+      app.press(ImGuiKey_A, test::NullBackend::Modifier::control);
+      app.type(typed);
+      app.press(ImGuiKey_Enter);
+      app.click({5, 5});
+      app.app.apply(Reset{});
+      app.settle();
+      app.click(app.record.with_role("field").at(at)->rect.centre());
+      take_back();
+      app.press(ImGuiKey_Escape);
+      app.app.apply(Reset{});
+      app.settle();
+      CHECK(app.state().session.text() == sentence);
+    }
+  }
+  // and a cell's
+  for (const char* typed : {"123.456789", "1"}) {
+    const Slice& slice = app.view().stage.items.back().slice;
+    app.app.apply(LockCell{{slice.tensor, slice.cell_at(0, 0)}});
+    app.settle();
+    app.type("e");
+    REQUIRE(app.app.window().edit);
+    take_back();
+    app.press(ImGuiKey_A, test::NullBackend::Modifier::control);
+    app.type(typed);
+    take_back();
+    app.press(ImGuiKey_Enter);
+  }
+}
+
 TEST_CASE("a path that leads nowhere is refused beside its field", "[simulator][input][opening]") {
   AppOnNull app(app_of(classifier()), {1280, 1400});
   app.settle();
