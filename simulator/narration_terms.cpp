@@ -165,6 +165,7 @@ class TermsWriter {
   }
 
   bool goes_through_softmax() const {
+    if (explanation_.terms.empty()) return false;  // all is masked, or held back by what was set by hand
     const std::optional<std::size_t>& operation = explanation_.terms.front().operation;
     return operation && std::holds_alternative<core::Softmax>(source_.graph().operations()[*operation]);
   }
