@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <ranges>
 #include <string>
@@ -36,6 +37,10 @@ constexpr auto operator<=>(const array<T, n>& left, const array<T, n>& right) {
   return Order(strong_ordering::equal);
 }
 
+constexpr strong_ordering operator<=>(const string& left, const string& right) {
+  return left.compare(right) <=> 0;
+}
+
 namespace ranges {
 
 template <class Range, class Out>
@@ -53,6 +58,24 @@ constexpr void fill(Range&& range, const Value& value) {
 template <class Range>
 constexpr void sort(Range&& range) {
   std::sort(std::begin(range), std::end(range));
+}
+template <class Range, class Less>
+constexpr void sort(Range&& range, Less less) {
+  std::sort(std::begin(range), std::end(range), std::move(less));
+}
+/// By a member, in its own order: `{}` stands for the usual less.
+template <class Range, class Class, class Member>
+void stable_sort(Range&& range, less, Member Class::*member) {
+  std::stable_sort(std::begin(range), std::end(range),
+                   [member](const Class& left, const Class& right) { return left.*member < right.*member; });
+}
+template <class Range, class Iterator, class Less>
+constexpr void partial_sort(Range&& range, Iterator middle, Less less) {
+  std::partial_sort(std::begin(range), std::move(middle), std::end(range), std::move(less));
+}
+template <class Range, class Value>
+constexpr void replace(Range&& range, const Value& before, const Value& after) {
+  std::replace(std::begin(range), std::end(range), before, after);
 }
 template <class Range>
 constexpr void reverse(Range&& range) {
@@ -89,6 +112,15 @@ constexpr auto count(Range&& range, const Value& value) {
 template <class Range, class Value>
 constexpr auto find(Range&& range, const Value& value) {
   return std::find(std::begin(range), std::end(range), value);
+}
+template <class Range, class Value, class Class, class Member>
+constexpr auto find(Range&& range, const Value& value, Member Class::*member) {
+  return std::find_if(std::begin(range), std::end(range),
+                      [&](const Class& element) { return element.*member == value; });
+}
+template <class Range, class Predicate>
+constexpr auto count_if(Range&& range, Predicate predicate) {
+  return std::count_if(std::begin(range), std::end(range), std::move(predicate));
 }
 template <class Range, class Predicate>
 constexpr auto find_if(Range&& range, Predicate predicate) {

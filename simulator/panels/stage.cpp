@@ -252,7 +252,7 @@ Staged arrange_matrices(Panel& panel, const Rect& room, const StageParts& parts)
 
 /// Pages of numbers where they can be read, else the pattern: pages of cells without numbers show neither.
 Staged stage_matrices(Panel& panel, const Rect& room, const StageParts& parts) {
-  const ImVec2 least = {panel.px(28), panel.px(15)};
+  const ImVec2 least = {panel.px(34), panel.px(15)};
   NumbersTry& numbers = panel.window.numbers;
   const bool is_known = numbers.revision == panel.view.revision && numbers.unit == panel.px(1) &&
                         numbers.room.x == room.width() && numbers.room.y == room.height();

@@ -205,7 +205,12 @@ void share_pagers(std::span<const std::unique_ptr<StageMatrix>> matrices) {
 void StageMatrix::turn_pages(const Panel& panel) {
   const auto first = [&](const SliceSide& side, int shown) {
     const auto found = panel.window.first_shown.find(side.axis);
-    const int wanted = found == panel.window.first_shown.end() ? 0 : found->second;
+    int wanted = found == panel.window.first_shown.end() ? 0 : found->second;
+    // the page was turned to the lit cell as if more rows had room; where fewer have, it must not fall out
+    if (const std::optional<int> lit = lit_index(panel.view, side.axis); lit && *lit >= wanted) {
+      const int page = window_of(panel.view.stage, side, detail_of(panel.window, panel.view.stage));
+      if (*lit < wanted + page) wanted = std::max(wanted, *lit - shown + 1);
+    }
     return std::clamp(wanted, 0, std::max(0, static_cast<int>(side.size) - shown));
   };
   page_ = {first(item_.slice.rows, rows_shown_), first(item_.slice.columns, columns_shown_)};

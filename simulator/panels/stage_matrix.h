@@ -80,6 +80,8 @@ Detail detail_of(const WindowState& window, const StagePlan& plan);
 bool has_detail(const StagePlan& plan);
 /// The most indices of a side that stand on the stage at once.
 int window_of(const StagePlan& plan, const SliceSide& side, Detail detail);
+/// Where the lit cell stands along an axis of what the stage shows.
+std::optional<int> lit_index(const View& view, core::Axis axis);
 /// The matrices of a group get one scale: all values of the stage, each gradient with its branches.
 void share_scales(const Panel& panel, std::span<const std::unique_ptr<StageMatrix>> matrices);
 /// One matrix of those whose pages turn together has the buttons.

@@ -3,6 +3,7 @@
 #include "simulator/panels/stage_matrix.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace headscope::simulator {
 namespace {
@@ -75,6 +76,17 @@ Detail detail_of(const WindowState& window, const StagePlan& plan) {
 int window_of(const StagePlan& plan, const SliceSide& side, Detail detail) {
   const std::int64_t most = detail == Detail::numbers ? numbers_window(side.axis) : pattern_window(plan);
   return static_cast<int>(std::min(side.size, most));
+}
+
+std::optional<int> lit_index(const View& view, core::Axis axis) {
+  if (!view.lit) return std::nullopt;
+  for (const StageItem& item : view.stage.items) {
+    if (item.slice.tensor != view.lit->tensor || item.slice.quantity != view.lit->quantity) continue;
+    const std::optional<Slice::Place> place = item.slice.find(view.lit->cell);
+    if (place && item.slice.rows.axis == axis) return static_cast<int>(place->row);
+    if (place && item.slice.columns.axis == axis) return static_cast<int>(place->column);
+  }
+  return std::nullopt;
 }
 
 }  // namespace headscope::simulator

@@ -360,6 +360,32 @@ TEST_CASE("where nothing is pointed at, the explanation is that of the number th
   }
 }
 
+TEST_CASE("a held cell stays on the stage where fewer rows have room", "[simulator][stage][app]") {
+  const std::string sentence = "the plot , not the opening , seemed very good , but the acting was average .";
+  for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{1600, 900}, ImVec2{2560, 1440}})
+    for (const bool asks_for_numbers : {false, true}) {
+      AppOnNull app(open_model("sentiment", sentence), size);
+      for (const char* tensor : {"norm2.centred", "self_attention.scores", "self_attention.weights"}) {
+        move_behind(app, std::string("encoder.block0.") + tensor);
+        if (asks_for_numbers) app.click(app.text_with("numbers", "chip").rect.centre());
+        for (const std::int64_t row : {0, 11, 16, 17}) {
+          const StageItem& result = app.view().stage.items.back();
+          app.app.apply(LockCell{{result.slice.tensor, result.slice.cell_at(row, 3)}});
+          app.settle();
+          INFO(size.x << "×" << size.y << ", " << tensor << ", row " << row << ", numbers "
+                      << asks_for_numbers);
+          app.type("e");
+          app.settle();
+          REQUIRE(app.app.window().edit);
+          const std::string number = app.app.window().edit->text;
+          const std::vector<const TextEntry*> fields = app.record.with_role("field");
+          CHECK(std::ranges::any_of(fields, [&](const TextEntry* field) { return field->text == number; }));
+          app.press(ImGuiKey_Escape);
+        }
+      }
+    }
+}
+
 TEST_CASE("the transport walks by step, layer and training step, and says why it cannot go on",
           "[simulator][stage][app]") {
   AppOnNull app(open_model("copying", "a b c d a b c d"), {1600, 900});

@@ -35,6 +35,24 @@ xdotool windowfocus --sync "$window"  # without a window manager nobody gives it
 park
 start=$(settled)
 
+# a number of the way forward: held, changed, and brought back
+press Right 20
+title_becomes "training step 1, 20 of"
+press Return 1
+sleep 1
+number=$(settled)
+press e 1
+sleep 0.5
+xdotool type --delay 20 "0.75"
+press Return 1
+stage_leaves "$number" || fail "a typed number changed nothing"
+press ctrl+z 1
+stage_becomes "$number" || fail "Ctrl+Z did not bring the number back"
+for _ in 1 2 3 4 5 6; do press Escape 1; done
+press Home 1
+title_becomes "training step 1, 0 of"
+stage_becomes "$start" || fail "Escape did not lead back to the whole model"
+
 # keys: every operation forward, of the loss, backward and of the update
 press Right 20
 title_becomes "training step 1, 20 of"
@@ -85,22 +103,13 @@ done
 [ "$held" = yes ] || fail "Enter held no number"
 number=$(settled)
 
-# explained: its largest term's own explanation and back; checked
+# explained: its largest term's own explanation and back
 press Return 1
 stage_leaves "$number" || fail "Enter did not follow the largest term"
 press Escape 1
 stage_becomes "$number" || fail "Escape did not lead back to the number"
 
-# changed: typed, then by the wheel, and each taken back
-press e 1
-sleep 0.5
-xdotool type --delay 20 "0.75"
-press Return 1
-stage_leaves "$number" || fail "a typed number changed nothing"
-press ctrl+z 1
-stage_becomes "$number" || fail "Ctrl+Z did not bring the number back"
-
-for _ in 1 2 3 4 5 6; do press Escape 1; done
+for _ in 1 2 3 4 5 6 7 8; do press Escape 1; done
 title_becomes "training step 1, $middle of"
 stage_becomes "$model" || fail "Escape did not lead back to the whole model"
 
