@@ -52,8 +52,7 @@ class SessionMaker {
 /// A gradient check of one cell. Nothing waits for it; a number that changes takes it away.
 struct GradientJob {
   using Result = core::Result<core::GradientCheck>;
-  GradientJob(CellAddress of, Background<Result>::Work work)
-      : address(of), background(std::move(work)) {}
+  GradientJob(CellAddress of, Background<Result>::Work work) : address(of), background(std::move(work)) {}
 
   CellAddress address;
   Background<Result> background;
