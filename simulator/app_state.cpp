@@ -52,6 +52,10 @@ std::optional<double> loss_of(const core::Session& session) {
   return session.trace().value(*loss, session.trace().shape(*loss).cell(0));
 }
 
+bool is_long(const AppState& state, double n_numbers) {
+  return state.patience && n_numbers > state.most_at_once;
+}
+
 double n_numbers_of_answer(const core::Session& session) {
   const double once = session.n_numbers_with(session.setup());
   return session.target_vocabulary() ? once * static_cast<double>(session.config().max_tokens) : once;

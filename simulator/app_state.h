@@ -134,6 +134,9 @@ struct AppState {
 /// What the model's answer costs with all that is set; none without a right answer.
 std::optional<double> loss_of(const core::Session& session);
 
+/// Whether what reads or makes so many numbers is left to a job (job.h).
+bool is_long(const AppState& state, double n_numbers);
+
 /// How many numbers the model's own answer takes: a translation runs it anew for every word.
 double n_numbers_of_answer(const core::Session& session);
 

@@ -114,8 +114,6 @@ class Applier {
                std::function<void(AppState&)> when_stopped = {});
   /// Ends the job if it is done within so many seconds, and does what waits for it.
   void look_at_job(double seconds);
-  /// Whether something that reads or makes so many numbers is left to a job.
-  bool is_long(double n_numbers) const;
   /// After numbers have changed.
   void settle();
   /// How many steps must have run for the number to be there.

@@ -28,10 +28,6 @@ core::Setup setup_before(const AppState& state) {
 
 }  // namespace
 
-bool Applier::is_long(double n_numbers) const {
-  return state_.patience && n_numbers > state_.most_at_once;
-}
-
 void Applier::compute(std::string_view words, std::function<Job::Finish(const core::Progress&)> work,
                       Job::Finish when_stopped) {
   const auto run = [kept = std::move(work),
@@ -62,38 +58,34 @@ void Applier::look_at_job(double seconds) {
 }
 
 void Applier::put(core::Setup setup, std::size_t position, const Then& then) {
-  if (is_long(state_.session.n_numbers_with(setup))) {
-    const std::size_t back = place();
+  const auto go_back = [back = place()](AppState& state) { Applier(state).set_out({.to = back}); };
+  const auto refuse = [go_back](AppState& state, const core::Error& error) {
+    go_back(state);
+    Applier(state).fail(error);
+  };
+  const auto arrive = [position, then](AppState& state) {
+    Applier applier(state);
+    applier.set_out({.to = position});
+    applier.settle();
+    then(applier);
+  };
+  if (is_long(state_, state_.session.n_numbers_with(setup))) {
     state_.walk.reset();
-    const auto go_back = [back](AppState& state) { Applier(state).set_out({.to = back}); };
-    return compute(
-        "progress.numbers",
-        [maker = SessionMaker(state_.session, std::move(setup)), position, then,
-         go_back](const core::Progress&) -> Job::Finish {
-          return [made = maker.make(), position, then, go_back](AppState& state) {
-            Applier applier(state);
-            if (!*made) {
-              go_back(state);
-              return applier.fail(made->error());
-            }
-            state.session = *std::move(*made);
-            applier.set_out({.to = position});
-            applier.settle();
-            then(applier);
-          };
-        },
-        go_back);
+    const SessionMaker maker(state_.session, std::move(setup));
+    const auto work = [maker, refuse, arrive](const core::Progress&) -> Job::Finish {
+      return [made = maker.make(), refuse, arrive](AppState& state) {
+        if (!*made) return refuse(state, made->error());
+        state.session = *std::move(*made);
+        arrive(state);
+      };
+    };
+    return compute("progress.numbers", work, go_back);
   }
-  const std::size_t back = place();
   // the way back into the backward pass may be long, and set() would go it at once
   state_.session.move_to(std::min(state_.cursor().position(), state_.session.steps().backward_begin()));
-  if (const core::Result<void> set = state_.session.set(std::move(setup)); !set) {
-    set_out({.to = back});
-    return fail(set.error());
-  }
-  set_out({.to = position});
-  settle();
-  then(*this);
+  if (const core::Result<void> set = state_.session.set(std::move(setup)); !set)
+    return refuse(state_, set.error());
+  arrive(state_);
 }
 
 void Applier::refresh_comparison() {
@@ -109,7 +101,7 @@ void Applier::refresh_comparison() {
     state.comparison = {};
     state.message = error;
   };
-  if (is_another && is_long(state_.session.n_numbers_with(wanted))) {
+  if (is_another && is_long(state_, state_.session.n_numbers_with(wanted))) {
     comparison.before.reset();
     const std::size_t position = state_.cursor().position();
     return compute(

@@ -83,7 +83,8 @@ void Applier::operator()(const AssumeGold&) {
     if (!gold) return applier.fail({"session.no_answer", ""});
     applier(SetGold{*gold});
   };
-  if (!is_long(n_numbers_of_answer(state_.session))) return assume(state_, state_.session.predict_gold());
+  if (!is_long(state_, n_numbers_of_answer(state_.session)))
+    return assume(state_, state_.session.predict_gold());
   compute("progress.answer",
           [maker = SessionMaker(state_.session, state_.session.setup()),
            assume](const core::Progress& progress) -> Job::Finish {
@@ -151,7 +152,7 @@ void Applier::operator()(const SetHead& action) {
       applier.change(std::move(with_means));
     };
     const core::TokenBatch batch = core::batch_of(examples, *state_.task);
-    if (!is_long(state_.session.n_numbers_with(next) * kMeanExamples))
+    if (!is_long(state_, state_.session.n_numbers_with(next) * kMeanExamples))
       return set_means(state_, state_.session.mean_switch(action.head, batch));
     return compute("progress.means",
                    [maker = SessionMaker(state_.session, state_.session.setup()), head = action.head, batch,

@@ -39,8 +39,8 @@ float line_width(const Panel& panel, Matrices matrices, int per_row, float cell)
   for (std::size_t at = 0; at < matrices.size(); ++at) {
     if (at % static_cast<std::size_t>(per_row) == 0) width = 0;
     const MatrixSpec& spec = matrices[at]->spec;
-    width += left_margin(panel, matrices, at, per_row) + margins_of(panel.painter(), spec).right +
-             sign_room(panel, matrices, at, per_row) + panel.px(panel.theme().space.m) +
+    width += left_margin(panel, matrices, at, per_row) + sign_room(panel, matrices, at, per_row) +
+             panel.px(panel.theme().space.m) +
              std::max(cell * static_cast<float>(matrices[at]->columns_shown()),
                       shortest_title(panel.painter(), spec));
     widest = std::max(widest, width);
@@ -53,7 +53,8 @@ struct LineSize {
   ImVec2 cell;
 };
 
-/// The size of cells when `per_row` matrices stand in a row.
+/// The size of cells when `per_row` matrices stand in a row; its width is 0 where titles and labels alone are
+/// wider than the room.
 ImVec2 cell_for(const Panel& panel, ImVec2 room, Matrices matrices, int per_row) {
   float wide = 0, columns = 1, high = 0, rows = 0;
   for (std::size_t first = 0; first < matrices.size(); first += static_cast<std::size_t>(per_row)) {
@@ -61,8 +62,8 @@ ImVec2 cell_for(const Panel& panel, ImVec2 room, Matrices matrices, int per_row)
     const std::size_t last = std::min(matrices.size(), first + static_cast<std::size_t>(per_row));
     for (std::size_t at = first; at < last; ++at) {
       const MatrixMargins margins = margins_of(panel.painter(), matrices[at]->spec);
-      row_wide += left_margin(panel, matrices, at, per_row) + margins.right +
-                  sign_room(panel, matrices, at, per_row) + panel.px(panel.theme().space.m);
+      row_wide += left_margin(panel, matrices, at, per_row) + sign_room(panel, matrices, at, per_row) +
+                  panel.px(panel.theme().space.m);
       row_columns += static_cast<float>(matrices[at]->columns_shown());
       row_high = std::max(row_high, margins.top + margins.bottom + pager_room(panel, *matrices[at]));
       row_rows = std::max(row_rows, static_cast<float>(matrices[at]->rows_shown()));
@@ -74,8 +75,9 @@ ImVec2 cell_for(const Panel& panel, ImVec2 room, Matrices matrices, int per_row)
     rows += row_rows;
   }
   ImVec2 cell{(room.x - wide) / std::max(1.0f, columns), (room.y - high) / std::max(1.0f, rows)};
-  while (cell.x > kSmallestCell && line_width(panel, matrices, per_row, cell.x) > room.x + 1) cell.x -= 1;
-  return cell;
+  const auto fits = [&] { return line_width(panel, matrices, per_row, cell.x) <= room.x + 1; };
+  while (cell.x > kSmallestCell && !fits()) cell.x -= 1;
+  return {fits() ? cell.x : 0, cell.y};
 }
 
 /// How well numbers read in such a cell: 1 once two digits after the point fit in comfort.
@@ -126,7 +128,7 @@ void place_lines(const Panel& panel, const Rect& room, Matrices matrices, const 
         matrices[at - 1]->pager_room = before - left_cells;
       }
       const float titled = cells.min.x + shortest_title(panel.painter(), matrix.spec);
-      x = std::max(cells.max.x + margins.right, titled) + panel.px(panel.theme().space.m);
+      x = std::max(cells.max.x, titled) + panel.px(panel.theme().space.m);
       height = std::max(height, top + cells.height() + margins.bottom + pager_room(panel, matrix));
     }
     y += height + panel.px(panel.theme().space.m);

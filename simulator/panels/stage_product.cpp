@@ -52,21 +52,30 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
   const float gap = panel.px(panel.theme().space.m);
   const float between =
       std::max({product.upper_margins.left, product.result_margins.left, product.addend_margins.left});
-  const float right = std::max(product.result_margins.right, product.upper_margins.right);
-  const float wide = product.left_margins.left + product.left_margins.right + gap + between + right;
+  const float wide = product.left_margins.left + gap + between;
   const auto n_columns = static_cast<float>(product.left->columns_shown() + product.result->columns_shown());
 
   const float middle = std::max(product.result_margins.top, product.left_margins.top);
   const float bottom = std::max(product.result_margins.bottom + pager_room(panel, *product.result),
                                 product.left_margins.bottom + pager_room(panel, *product.left));
   const float upper_bottom = pager_room(panel, *product.upper);
-  const float addend_gap = product.addend ? panel.px(panel.theme().space.s) : 0;
-  const float high = product.upper_margins.top + upper_bottom + addend_gap + middle + bottom;
+  float addend_gap = product.addend ? panel.px(panel.theme().space.s) : 0;
+  float high = product.upper_margins.top + upper_bottom + addend_gap + middle + bottom;
   const auto n_rows = static_cast<float>(product.upper->rows_shown() + product.result->rows_shown() +
                                          (product.addend ? 1 : 0));
   const ImVec2 most = largest_cell(panel, box);
-  product.cell = floored(
-      {std::min(most.x, (box.width() - wide) / n_columns), std::min(most.y, (box.height() - high) / n_rows)});
+  const auto cell = [&] {
+    return floored({std::min(most.x, (box.width() - wide) / n_columns),
+                    std::min(most.y, (box.height() - high) / n_rows)});
+  };
+  product.cell = cell();
+  // rows lower than a line: the addend's name must not touch that of the row above it
+  const float line = panel.painter().line_height(TypeStyle::number);
+  if (const float missing = line - product.cell.y - addend_gap - upper_bottom;
+      product.addend && !product.addend->spec.row_labels.empty() && missing > 0) {
+    addend_gap += missing, high += missing;
+    product.cell = cell();
+  }
 
   product.fits = wide + product.cell.x * n_columns <= box.width() + 1 &&
                  high + product.cell.y * n_rows <= box.height() + 1;
@@ -74,8 +83,7 @@ void arrange(const Panel& panel, const Rect& box, Product& product) {
   const float spare = box.width() - wide - product.cell.x * n_columns;
   const float spread = std::clamp(spare, 0.0f, panel.px(120));  // then the group stands in the middle
   const float start = box.min.x + std::max(0.0f, spare - spread) / 2;
-  const float result_x =
-      start + product.left_margins.left + left_width + product.left_margins.right + gap + between + spread;
+  const float result_x = start + product.left_margins.left + left_width + gap + between + spread;
   const float upper_y = box.min.y + product.upper_margins.top;
   const float upper_height = product.cell.y * static_cast<float>(product.upper->rows_shown());
   const float addend_y = upper_y + upper_height + upper_bottom + addend_gap;

@@ -172,7 +172,7 @@ class AnswerPart {
 
   void draw_own_answer() {
     // a large model is asked when somebody wants to know
-    if (panel_.state.patience && n_numbers_of_answer(session_) > panel_.state.most_at_once) {
+    if (is_long(panel_.state, n_numbers_of_answer(session_))) {
       if (gold_.origin != core::Gold::Origin::assumed &&
           column_.press("assume", column_.text("what_if.assume")))
         panel_.actions.push_back(AssumeGold{});

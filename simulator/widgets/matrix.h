@@ -125,7 +125,7 @@ struct MatrixLayout {
 
 /// Room that title, captions and labels take round the cells.
 struct MatrixMargins {
-  float left = 0, top = 0, right = 0, bottom = 0;
+  float left = 0, top = 0, bottom = 0;
 };
 /// Row captions and labels at the left, title and column labels above. With both captions the
 /// column's stands at the right end of the title's line.

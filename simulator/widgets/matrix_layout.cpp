@@ -61,7 +61,7 @@ ImVec2 choose_cell(const Painter& painter, const MatrixSpec& spec, ImVec2 room, 
     const float best = std::floor(space / static_cast<float>(std::max(1, n)));
     return std::clamp(best, std::min(smallest, largest), largest);
   };
-  const float x = pitch(room.x - margins.left - margins.right, spec.values.columns, limits.smallest.x,
+  const float x = pitch(room.x - margins.left, spec.values.columns, limits.smallest.x,
                         std::round(painter.px(limits.largest.x)));
   const float y = pitch(room.y - margins.top - margins.bottom, spec.values.rows, limits.smallest.y,
                         std::round(painter.px(limits.largest.y)));
@@ -86,7 +86,7 @@ MatrixLayout place_matrix(const Painter& painter, const MatrixSpec& spec, ImVec2
                                   cell.y * static_cast<float>(layout.rows) - layout.gap});
   const MatrixMargins margins = margins_of(painter, spec);
   layout.bounds = {{layout.cells.min.x - margins.left, layout.cells.min.y - margins.top},
-                   {layout.cells.max.x + margins.right, layout.cells.max.y + margins.bottom}};
+                   {layout.cells.max.x, layout.cells.max.y + margins.bottom}};
   if (has_title_above(spec) && !spec.title.text.empty()) {
     const float width = std::min(title_width(painter, spec.title), painter.px(kShortestTitle));
     layout.bounds.max.x = std::max(layout.bounds.max.x, layout.cells.min.x + width);

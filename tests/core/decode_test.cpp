@@ -152,6 +152,33 @@ TEST_CASE("a model whose logits are no numbers still says something", "[core][de
   }
 }
 
+TEST_CASE("decoding tells how far it is, and can be stopped after any token", "[core][decode]") {
+  Model model = small_model(3, 5, 7);
+  const std::vector<Ids> sources = {{3, 4}, {5}};
+  DecodeOptions options{.begin = kBegin, .end = kEnd};
+  const auto run = [&] {
+    return decode(model.graph, model.config, model.workspace.parameters(), sources, options);
+  };
+  const std::vector<Hypothesis> whole = run();
+  std::vector<double> shares;
+  options.progress = [&](double share) {
+    shares.push_back(share);
+    return true;
+  };
+  const std::vector<Hypothesis> watched = run();
+  REQUIRE(watched.size() == whole.size());
+  for (std::size_t at = 0; at < whole.size(); ++at) CHECK(watched[at].tokens == whole[at].tokens);
+  REQUIRE_FALSE(shares.empty());
+  CHECK(std::ranges::is_sorted(shares));
+  CHECK((shares.front() > 0 && shares.back() <= 1));
+  for (std::size_t most = 1; most <= shares.size(); ++most) {
+    std::size_t n_told = 0;
+    options.progress = [&](double) { return ++n_told < most; };
+    CHECK(run().empty());
+    CHECK(n_told == most);
+  }
+}
+
 TEST_CASE("a sentence that is cut has the penalty of its words", "[core][decode]") {
   bool was_cut = false;
   for (std::uint64_t seed = 1; seed <= 40 && !was_cut; ++seed) {

@@ -113,7 +113,7 @@ TEST_CASE("the chosen cell size fits the room, or is the smallest", "[simulator]
         CHECK(cell.x >= 4);
         CHECK(cell.y <= 44);
         CHECK(cell.x >= cell.y);
-        if (cell.x > 4) CHECK(cell.x * static_cast<float>(n) + margins.left + margins.right <= room.x);
+        if (cell.x > 4) CHECK(cell.x * static_cast<float>(n) + margins.left <= room.x);
         if (cell.y > 4) CHECK(cell.y * static_cast<float>(n) + margins.top + margins.bottom <= room.y);
       }
   });

@@ -3,13 +3,11 @@
 #include "tests/simulator/app_fixture.h"
 #include "tests/simulator/frame_check.h"
 
-#include "simulator/panels/stage_matrix.h"
 #include "simulator/sent_back.h"
 #include "simulator/tensor_facts.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -278,69 +276,6 @@ TEST_CASE("a matrix too large for its numbers shows numbers or its pattern, as i
   CHECK(is_paged());
 }
 
-/// Behind the step that computes the tensor.
-void move_behind(AppOnNull& app, const std::string& tensor) {
-  const core::Session& session = app.state().session;
-  const std::optional<core::TensorId> id = session.graph().find(tensor);
-  REQUIRE(id);
-  for (std::size_t place = 0; place < session.steps().backward_begin(); ++place)
-    if (core::result(session.graph().operations()[session.steps()[place].operation]) == *id) {
-      app.app.apply(MoveCursor{place + 1});
-      return app.settle();
-    }
-  FAIL("no step computes " << tensor);
-}
-
-TEST_CASE("words over narrow columns stand upright, whole, each over its column", "[simulator][stage][app]") {
-  for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{1600, 900}}) {
-    AppOnNull app(open_model("translation", "the teachers must read the old letter ."), size);
-    for (const char* tensor : {"scaled_scores", "weights"}) {
-      move_behind(app, std::string("decoder.block0.cross_attention.") + tensor);
-      INFO(size.x << "×" << size.y << ", " << tensor);
-      std::size_t n_upright = 0;
-      float last_foot = 0;
-      for (const TextEntry* label : app.record.with_role("column_label")) {
-        INFO("\"" << label->full << "\"");
-        CHECK(label->text == label->full);
-        if (!label->is_upright) continue;
-        if (label->text.size() >= 4) CHECK(label->rect.height() > label->rect.width());
-        if (n_upright > 0) CHECK(label->rect.max.y == last_foot);
-        last_foot = label->rect.max.y;
-        ++n_upright;
-      }
-      CHECK(n_upright == 16);  // eight words over each of two matrices
-    }
-  }
-  // letters have room as they are
-  AppOnNull letters(open_model("copying", "a b c d a b c d"), {1280, 720});
-  move_behind(letters, "decoder.block0.self_attention.weights");
-  REQUIRE_FALSE(letters.record.with_role("column_label").empty());
-  for (const TextEntry* label : letters.record.with_role("column_label")) CHECK_FALSE(label->is_upright);
-}
-
-TEST_CASE("a stage too small for numbers shows the whole pattern, until numbers are asked for",
-          "[simulator][stage][app]") {
-  const std::string weights = "encoder.block0.self_attention.weights";
-  const std::string sentence = "the plot , not the opening , seemed very good , but the acting was average .";
-  const auto shown_columns = [](const AppOnNull& app) {
-    const StageItem& result = app.view().stage.items.back();
-    return window_of(app.view().stage, result.slice.columns, detail_of(app.app.window(), app.view().stage));
-  };
-  AppOnNull small(open_model("sentiment", sentence), {1280, 720});
-  move_behind(small, weights);
-  CHECK(shown_columns(small) == 18);
-  small.click(small.text_with("numbers", "chip").rect.centre());
-  CHECK(shown_columns(small) == 12);
-  AppOnNull large(open_model("sentiment", sentence), {2560, 1440});
-  move_behind(large, weights);
-  CHECK(shown_columns(large) == 12);
-  CHECK_FALSE(large.record.with_role("cell").empty());
-  // what was found for one step does not hold for the next
-  move_behind(large, "loss");
-  move_behind(large, weights);
-  CHECK(shown_columns(large) == 12);
-}
-
 TEST_CASE("where nothing is pointed at, the explanation is that of the number that the step's sentence names",
           "[simulator][stage][app]") {
   for (const ModelAndText& model : kModels) {
@@ -358,32 +293,6 @@ TEST_CASE("where nothing is pointed at, the explanation is that of the number th
       CHECK(values.front()->full == app.view().narration->value);
     }
   }
-}
-
-TEST_CASE("a held cell stays on the stage where fewer rows have room", "[simulator][stage][app]") {
-  const std::string sentence = "the plot , not the opening , seemed very good , but the acting was average .";
-  for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{1600, 900}, ImVec2{2560, 1440}})
-    for (const bool asks_for_numbers : {false, true}) {
-      AppOnNull app(open_model("sentiment", sentence), size);
-      for (const char* tensor : {"norm2.centred", "self_attention.scores", "self_attention.weights"}) {
-        move_behind(app, std::string("encoder.block0.") + tensor);
-        if (asks_for_numbers) app.click(app.text_with("numbers", "chip").rect.centre());
-        for (const std::int64_t row : {0, 11, 16, 17}) {
-          const StageItem& result = app.view().stage.items.back();
-          app.app.apply(LockCell{{result.slice.tensor, result.slice.cell_at(row, 3)}});
-          app.settle();
-          INFO(size.x << "×" << size.y << ", " << tensor << ", row " << row << ", numbers "
-                      << asks_for_numbers);
-          app.type("e");
-          app.settle();
-          REQUIRE(app.app.window().edit);
-          const std::string number = app.app.window().edit->text;
-          const std::vector<const TextEntry*> fields = app.record.with_role("field");
-          CHECK(std::ranges::any_of(fields, [&](const TextEntry* field) { return field->text == number; }));
-          app.press(ImGuiKey_Escape);
-        }
-      }
-    }
 }
 
 TEST_CASE("the transport walks by step, layer and training step, and says why it cannot go on",

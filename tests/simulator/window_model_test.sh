@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A real window on a virtual display, with a model, driven by a real mouse and keyboard: a whole training step forward,
-# backward and through the update, the next one and back; from the whole model down to a number, which is explained,
-# checked, changed and brought back; closed, and opened again where it was left.
+# A real window on a virtual display, with a model, driven by a real mouse and keyboard: a number that is held, changed
+# and brought back; a whole training step forward, backward and through the update, the next one and back; from the
+# whole model down to a number that is explained; closed, and opened again where it was left.
 # Usage: window_model_test.sh PROGRAM FOLDER. Ends with 77 (skipped) where Xvfb or xdotool is missing.
 set -u
 program=$1 folder=$2
