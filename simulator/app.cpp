@@ -9,6 +9,7 @@
 #include "simulator/widgets/scroll_area.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,18 @@ constexpr double kSecondsPerOperation = 1.5;
 
 Sizing sizing_of(const AppState& state) {
   return state.layout == Layout::presentation ? Sizing::presentation : Sizing::normal;
+}
+
+/// In presentation everything grows with the window, so that the last row of a class reads a large screen as
+/// it reads a small one. It goes by steps: each bakes the fonts anew. A text size that somebody chose is not
+/// carried beyond the theme's largest.
+double growth_in(const AppState& state, double largest_text, const platform::Frame& frame) {
+  constexpr float kWidth = 1600, kHeight = 900;  // what the theme's sizes of presentation are for
+  constexpr double kStep = 0.125;
+  if (state.layout != Layout::presentation) return 1;
+  const double room = static_cast<double>(std::min(frame.width / kWidth, frame.height / kHeight) /
+                                          frame.scale.interface_scale);
+  return std::clamp(std::floor(room / kStep) * kStep, 1.0, std::max(1.0, largest_text / state.text_scale));
 }
 
 /// A bare window.
@@ -90,12 +103,13 @@ core::Result<App> App::make(AppState state, const std::string& language) {
   return make(std::move(state), *std::move(words));
 }
 
-core::Result<platform::FontAtlas> App::prepare(const platform::DisplayScale& scale) {
+core::Result<platform::FontAtlas> App::prepare(const platform::Frame& frame) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   const FontRequest request{
-      .text_scale = static_cast<float>(state_.text_scale * static_cast<double>(scale.interface_scale)),
+      .text_scale = static_cast<float>(state_.text_scale * growth_in(state_, theme().scale.maximum, frame)) *
+                    frame.scale.interface_scale,
       .sizing = sizing_of(state_),
-      .pixels_per_unit = scale.pixels_per_unit};
+      .pixels_per_unit = frame.scale.pixels_per_unit};
   if (!fonts_) {
     core::Result<Fonts> fonts = Fonts::build(atlas, theme(), request);
     if (!fonts) return fonts.error();

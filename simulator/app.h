@@ -23,7 +23,7 @@ class App {
 
   /// Before ImGui::NewFrame(): bakes the fonts on the first frame, and when the scale or the wanted
   /// characters changed. Errors: those of Fonts::build().
-  core::Result<platform::FontAtlas> prepare(const platform::DisplayScale& scale);
+  core::Result<platform::FontAtlas> prepare(const platform::Frame& frame);
 
   /// Between ImGui::NewFrame() and ImGui::Render(): draws everything, applies what the learner did.
   platform::NextFrame draw(const platform::Frame& frame, TextRecord* record = nullptr);

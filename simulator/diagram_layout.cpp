@@ -18,9 +18,11 @@ struct Sizes {
   float decent = 0;
 };
 Sizes picture_sizes(StageLevel level) {
-  if (level == StageLevel::heads) return {{96, 84, 72, 62, 54, 46, 40, 32, 26, 22, 18}, 18};
-  if (level == StageLevel::head) return {{160, 136, 116, 100, 88, 78, 70, 62, 54, 48, 42, 36, 30, 24}, 56};
-  return {{128, 112, 96, 84, 72, 62, 54, 48, 42, 36, 30, 24}, 42};
+  if (level == StageLevel::heads)
+    return {{192, 160, 136, 112, 96, 84, 72, 62, 54, 46, 40, 32, 26, 22, 18}, 18};
+  if (level == StageLevel::head)
+    return {{288, 256, 224, 192, 160, 136, 116, 100, 88, 78, 70, 62, 54, 48, 42, 36, 30, 24}, 56};
+  return {{256, 224, 192, 160, 128, 112, 96, 84, 72, 62, 54, 48, 42, 36, 30, 24}, 42};
 }
 
 }  // namespace
@@ -60,7 +62,7 @@ float Layouter::place_model(ImVec2 at, float width) {
 
   const float gutter = std::min(s(kGutter), width / 12);
   const auto n_columns = static_cast<float>(beside.size() + 1);
-  const float thin = std::clamp(width * 0.15F, s(kThinColumn), u(kThinColumnMost));
+  const float thin = std::clamp(width * 0.15F, s(kThinColumn), t(kThinColumnMost));
   const auto column_width = [&](bool is_opened_column) {
     const float rest = width - gutter * (n_columns - 1);
     if (opened_ == 0 || beside.empty()) return rest / n_columns;
@@ -222,13 +224,16 @@ DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, 
     }
     if (best) return *std::move(best);
   }
-  constexpr std::array<Try, 7> kTries = {{{0, Room::roomy, 2.4F},
-                                          {0, Room::roomy, 2},
-                                          {0, Room::roomy, 1.6F},
-                                          {0, Room::roomy, 1.25F},
-                                          {0, Room::roomy, 1},
-                                          {0, Room::wide, 1},
-                                          {0, Room::thin, 1}}};
+  constexpr std::array<Try, 10> kTries = {{{0, Room::roomy, 4.4F},
+                                           {0, Room::roomy, 3.6F},
+                                           {0, Room::roomy, 3},
+                                           {0, Room::roomy, 2.4F},
+                                           {0, Room::roomy, 2},
+                                           {0, Room::roomy, 1.6F},
+                                           {0, Room::roomy, 1.25F},
+                                           {0, Room::roomy, 1},
+                                           {0, Room::wide, 1},
+                                           {0, Room::thin, 1}}};
   for (const Try& next : kTries) {
     // where even the names do not fit, what is opened scrolls with its pictures
     if (next.room == Room::thin && opened != 0) break;

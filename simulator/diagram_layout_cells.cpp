@@ -22,7 +22,8 @@ float Layouter::symbol_width(std::size_t operation) const {
   std::size_t longest = 1;
   for (const core::TensorId tensor : given_to(graph_, diagram_, operation))
     longest = std::max(longest, graph_.spec(tensor).symbol.size());
-  return std::min(u(kSymbolBegin) + u(kSymbolLetter) * static_cast<float>(longest), u(kSymbol));
+  return std::min(u(kSymbolBegin) + t(kSymbolLetter) * static_cast<float>(longest),
+                  u(kSymbolBegin) + t(kSymbol));
 }
 
 float Layouter::cell_width(std::size_t node) const {
@@ -128,12 +129,12 @@ HeadGrid Layouter::make_grid(std::size_t node) const {
 /// Strips of a head's pictures, one below the other, in as many columns as there is room for; a strip that is
 /// wider than the room is broken.
 void Layouter::fill_grid(HeadGrid& grid, const Rect& room) const {
-  const float side = try_.picture, pitch = side + u(4), disc = u(kDisc + 4), apart = u(14);
+  const float side = try_.picture, pitch = side + u(4), disc = t(kDisc) + u(4), apart = u(14);
   const std::size_t n_columns = grid.columns.size();
   const auto fit = static_cast<std::size_t>(std::max(1.0F, std::floor((room.width() - disc) / pitch)));
   const std::size_t a_line = std::min(n_columns, fit), n_lines = (n_columns + a_line - 1) / a_line;
   const float strip = disc + pitch * static_cast<float>(a_line);
-  const float strip_height = std::max(pitch * static_cast<float>(n_lines), u(kDisc + 2)) + u(2);
+  const float strip_height = std::max(pitch * static_cast<float>(n_lines), t(kDisc) + u(2)) + u(2);
   const auto most =
       static_cast<std::size_t>(std::max(1.0F, std::floor((room.width() + apart) / (strip + apart))));
   const std::size_t n_heads = grid.heads.size();
@@ -147,7 +148,7 @@ void Layouter::fill_grid(HeadGrid& grid, const Rect& room) const {
     const ImVec2 at{room.min.x + static_cast<float>(at_strip) * (strip + apart),
                     room.min.y + titles + static_cast<float>(head % n_rows) * strip_height};
     placed.box = rect_at(at, {strip, strip_height - u(2)});
-    placed.disc = rect_at({at.x, placed.box.centre().y - u(kDisc) / 2}, {u(kDisc), u(kDisc)});
+    placed.disc = rect_at({at.x, placed.box.centre().y - t(kDisc) / 2}, {t(kDisc), t(kDisc)});
     for (std::size_t column = 0; column < n_columns; ++column) {
       const std::size_t at_line = column / a_line;
       placed.pictures.push_back(rect_at({at.x + disc + pitch * static_cast<float>(column % a_line),
@@ -178,9 +179,10 @@ float Layouter::place_heads(std::size_t node, ImVec2 at, float width) {
   for (const std::size_t child : whole) cells += cell_width(child) + u(kCellGap);
 
   const float side = u(kCellGap), top = at.y + title_height() + u(4);
-  const float strip = u(kDisc + 4) + (try_.picture + u(4)) * static_cast<float>(layout_.grid->columns.size());
+  const float strip =
+      t(kDisc) + u(4) + (try_.picture + u(4)) * static_cast<float>(layout_.grid->columns.size());
   const bool is_beside = layout_.grid->heads.size() <= kBesideHeads && strip + cells + 3 * side <= width;
-  if (cells + 2 * side > width || u(kDisc + 8) + try_.picture + 2 * side > width) is_too_wide_ = true;
+  if (cells + 2 * side > width || t(kDisc) + u(8) + try_.picture + 2 * side > width) is_too_wide_ = true;
   fill_grid(*layout_.grid, {{at.x + side, top}, {at.x + width - side - (is_beside ? cells : 0), top}});
   const Rect grid = layout_.grid->box;
   float x = is_beside ? grid.max.x + u(kCellGap) : at.x + 2 * side;

@@ -20,12 +20,14 @@ inline constexpr float kClosedWidth = 240, kThinColumnMost = 112, kPicture = 28,
                        kGivenFrom = 210;
 inline constexpr float kGap = 16, kRoomyPicture = 44, kRoomyGap = 22, kThinGap = 8, kBesideGap = 10,
                        kGutter = 26, kPad = 6, kLanePitch = 8;
-inline constexpr float kStream = 14, kNarrowSlot = 64, kCellGap = 12, kSymbol = 31, kSymbolBegin = 4,
+inline constexpr float kStream = 14, kNarrowSlot = 64, kCellGap = 12, kSymbol = 27, kSymbolBegin = 4,
                        kSymbolLetter = 9, kDisc = 22, kThinColumn = 56, kRoomy = 360, kMostSqueezed = 0.4F;
+
+inline constexpr float kLine = 18;  // of the words, where nothing is presented
 
 inline constexpr std::size_t kBesideHeads = 16;  // more take the whole width
 
-inline constexpr float kMostWidened = 1.3F;  // a box, where there is room to spare
+inline constexpr float kMostWidened = 2.2F;  // a box, where there is room to spare
 
 /// How much room is taken, from most to least.
 enum class Room : std::uint8_t { roomy, wide, thin };
@@ -66,6 +68,8 @@ class Layouter {
   float u(float theme_pixels) const { return theme_pixels * metrics_.unit; }
   /// The same of what is between boxes: a narrow room keeps its width for names.
   float s(float theme_pixels) const { return u(theme_pixels) * squeeze_; }
+  /// The same of what holds words: it grows with their size, which presentation raises.
+  float t(float theme_pixels) const { return theme_pixels * metrics_.line / kLine; }
   bool is_stack(std::size_t node) const { return diagram_.nodes[node].place == DiagramPlace::stack; }
   bool is_opened(std::size_t node) const { return is_open(diagram_, node, opened_); }
   /// What is opened and what lies in it is drawn wide; when something is, the rest is thin.

@@ -314,7 +314,8 @@ Rect Painter::tag_in_line(ImVec2 at, Concept which, TypeStyle type) {
 }
 
 float Painter::disc_size() const {
-  return std::round(px(22));
+  constexpr float kLines = 22.0F / 18;  // grows with the words beside it, which presentation raises
+  return std::round(line_height(TypeStyle::small) * kLines);
 }
 
 void Painter::head_disc(ImVec2 centre, std::size_t head) {

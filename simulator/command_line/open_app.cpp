@@ -91,7 +91,7 @@ core::Result<AppState> open_what(const OpenArguments& open, const CommandContext
 }
 
 platform::Application calls_of(App& app) {
-  return {.prepare = [&app](const platform::DisplayScale& scale) { return app.prepare(scale); },
+  return {.prepare = [&app](const platform::Frame& frame) { return app.prepare(frame); },
           .draw = [&app](const platform::Frame& frame) { return app.draw(frame); }};
 }
 

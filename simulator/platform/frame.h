@@ -55,7 +55,7 @@ enum class Due { no, yes };
 struct Application {
   /// Before ImGui::NewFrame(): may rebuild the fonts of io.Fonts, on the first frame it must. When it says
   /// `rebuilt`, the platform uploads the atlas again. An error ends the run and is the run's own.
-  std::function<core::Result<FontAtlas>(const DisplayScale&)> prepare;
+  std::function<core::Result<FontAtlas>(const Frame&)> prepare;
   /// Between ImGui::NewFrame() and ImGui::Render().
   std::function<NextFrame(const Frame&)> draw;
   /// About once a second while an idle window sleeps: whether something outside (a saved file) wants a frame.

@@ -75,7 +75,7 @@ ImGuiOnOpenGl::~ImGuiOnOpenGl() {
 
 core::Result<NextFrame> ImGuiOnOpenGl::draw(const Application& application, const Frame& frame,
                                             int pixel_width, int pixel_height) {
-  const core::Result<FontAtlas> atlas = application.prepare(frame.scale);
+  const core::Result<FontAtlas> atlas = application.prepare(frame);
   if (!atlas) return atlas.error();
   if (*atlas == FontAtlas::rebuilt) {
     // on the first frame the back end has no texture yet and both calls are harmless

@@ -54,16 +54,17 @@ class Timed {
   /// In milliseconds: from the fonts' check to the finished draw lists.
   double frame() {
     const double begin = milliseconds();
-    if (const core::Result<platform::FontAtlas> prepared = app_.prepare({}); !prepared)
+    const platform::Frame frame{.width = ImGui::GetIO().DisplaySize.x,
+                                .height = ImGui::GetIO().DisplaySize.y,
+                                .time = time_,
+                                .scale = {}};
+    if (const core::Result<platform::FontAtlas> prepared = app_.prepare(frame); !prepared)
       throw std::runtime_error(prepared.error().key);
     unsigned char* pixels = nullptr;
     int width = 0, height = 0;
     if (!ImGui::GetIO().Fonts->IsBuilt()) ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
     ImGui::NewFrame();
-    next_ = app_.draw({.width = ImGui::GetIO().DisplaySize.x,
-                       .height = ImGui::GetIO().DisplaySize.y,
-                       .time = time_,
-                       .scale = {}});
+    next_ = app_.draw(frame);
     ImGui::Render();
     time_ += 1.0 / 60;
     return milliseconds() - begin;
@@ -267,7 +268,7 @@ void time_opengl(const std::string& name, AppState state, StageLevel level) {
   double begin = 0;
   int drawn = 0;
   platform::Application calls;
-  calls.prepare = [&](const platform::DisplayScale& scale) { return app.prepare(scale); };
+  calls.prepare = [&](const platform::Frame& frame) { return app.prepare(frame); };
   calls.draw = [&](const platform::Frame& frame) {
     if (drawn++ == kWarm) begin = milliseconds();
     return app.draw(frame);
@@ -298,7 +299,7 @@ void print_opengl() {
 void draw_first_frame(double begun) {
   App app = app_of(lesson_state("1"));
   platform::Application calls;
-  calls.prepare = [&](const platform::DisplayScale& scale) { return app.prepare(scale); };
+  calls.prepare = [&](const platform::Frame& frame) { return app.prepare(frame); };
   calls.draw = [&](const platform::Frame& frame) { return app.draw(frame); };
   // reading the picture waits until the driver has drawn it
   const core::Result<platform::Image> image =

@@ -109,18 +109,18 @@ class AppOnNull {
 
  private:
   void prepare() {
-    const core::Result<platform::FontAtlas> prepared = app.prepare({});
+    const core::Result<platform::FontAtlas> prepared = app.prepare(this_frame());
     if (!prepared) throw std::runtime_error(prepared.error().key + " " + prepared.error().where);
     unsigned char* pixels = nullptr;
     int width = 0, height = 0;
     ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
   }
+  platform::Frame this_frame() const {
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    return {.width = size.x, .height = size.y, .time = time, .scale = {}};
+  }
   void draw() {
-    next = app.draw({.width = ImGui::GetIO().DisplaySize.x,
-                     .height = ImGui::GetIO().DisplaySize.y,
-                     .time = time,
-                     .scale = {}},
-                    &record);
+    next = app.draw(this_frame(), &record);
   }
 };
 

@@ -109,7 +109,7 @@ core::Result<void> draw_scene(const Scene& scene, const std::string& file) {
   Focus focus;
   DiagramMemory memory;
   platform::Application application;
-  application.prepare = [&](const platform::DisplayScale&) -> core::Result<platform::FontAtlas> {
+  application.prepare = [&](const platform::Frame&) -> core::Result<platform::FontAtlas> {
     const FontRequest request{.text_scale = scene.text_scale};
     if (fonts && !fonts->needs_rebuild()) return platform::FontAtlas::unchanged;
     if (fonts) {

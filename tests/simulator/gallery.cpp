@@ -309,7 +309,7 @@ core::Result<void> picture(const std::string& file, FontRequest request, ImVec2 
   std::optional<Fonts> fonts;
   Focus focus;
   platform::Application application;
-  application.prepare = [&](const platform::DisplayScale&) {
+  application.prepare = [&](const platform::Frame&) {
     if (fonts) return platform::FontAtlas::unchanged;
     const std::clock_t begin = std::clock();
     core::Result<Fonts> built = Fonts::build(*ImGui::GetIO().Fonts, *light, request);

@@ -23,7 +23,7 @@ constexpr std::uint32_t kBlue = IM_COL32(30, 60, 200, 255);
 /// A blue ground with an orange rectangle and some text.
 platform::Application two_colours() {
   platform::Application application;
-  application.prepare = [](const platform::DisplayScale&) { return platform::FontAtlas::unchanged; };
+  application.prepare = [](const platform::Frame&) { return platform::FontAtlas::unchanged; };
   application.draw = [](const platform::Frame& frame) {
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
     list.AddRectFilled({0, 0}, {frame.width, frame.height}, kBlue);

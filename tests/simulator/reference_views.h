@@ -105,7 +105,7 @@ inline platform::Image draw_reference(const ReferenceView& view) {
   view.go(*app);
   if (app->state().message) throw std::runtime_error(view.name + ": " + app->state().message->key);
   platform::Application calls;
-  calls.prepare = [&](const platform::DisplayScale& scale) { return app->prepare(scale); };
+  calls.prepare = [&](const platform::Frame& frame) { return app->prepare(frame); };
   calls.draw = [&](const platform::Frame& frame) { return app->draw(frame); };
   core::Result<platform::Image> image = platform::draw_headless({.width = 1280, .height = 720}, calls);
   if (!image) throw std::runtime_error(image.error().key);

@@ -26,7 +26,7 @@ struct Picture {
 Picture draw_picture(App& app) {
   Picture picture;
   platform::Application calls;
-  calls.prepare = [&](const platform::DisplayScale& scale) { return app.prepare(scale); };
+  calls.prepare = [&](const platform::Frame& frame) { return app.prepare(frame); };
   calls.draw = [&](const platform::Frame& frame) { return app.draw(frame, &picture.record); };
   core::Result<platform::Image> image = platform::draw_headless({.width = 1600, .height = 900}, calls);
   if (!image) throw std::runtime_error(image.error().key);

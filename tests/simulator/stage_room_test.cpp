@@ -112,5 +112,43 @@ TEST_CASE("a held cell stays on the stage where fewer rows have room", "[simulat
     }
 }
 
+TEST_CASE("in presentation everything grows with the window, up to the largest text",
+          "[simulator][stage][app]") {
+  const auto height_of_title = [](ImVec2 size, Layout layout, double text_scale) {
+    AppOnNull app("1", size);
+    app.app.apply(SetLayout{layout});
+    app.app.apply(SetTextScale{text_scale});
+    app.settle();
+    const std::vector<const TextEntry*> titles = app.record.with_role("stage_title");
+    REQUIRE_FALSE(titles.empty());
+    return titles.front()->rect.height();
+  };
+  const ImVec2 class_room{1600, 900}, small{800, 600}, large{3200, 1800};
+  const float usual = height_of_title(class_room, Layout::presentation, 1);
+  CHECK(height_of_title(small, Layout::presentation, 1) == usual);
+  CHECK(height_of_title(large, Layout::presentation, 1) == Approx(2 * usual).epsilon(0.02));
+  // a chosen size is not carried beyond 300 %
+  const float largest = height_of_title(class_room, Layout::presentation, 3);
+  CHECK(height_of_title(large, Layout::presentation, 2) == Approx(largest).epsilon(0.02));
+  CHECK(height_of_title(large, Layout::presentation, 3) == largest);
+  // alone in front of a screen one has more room instead
+  CHECK(height_of_title(large, Layout::study, 1) == height_of_title(class_room, Layout::study, 1));
+}
+
+TEST_CASE("a diagram takes the room of a large window", "[simulator][stage][app]") {
+  const auto share_of_height = [](const std::string& name, ImVec2 size) {
+    AppOnNull app(test::app_of(test::open_bundled(name)), size);
+    app.app.apply(OpenPlace{StageLevel::model, ""});
+    app.settle();
+    const TextEntry& last = app.text_with("loss", "diagram");
+    return last.rect.max.y / size.y;
+  };
+  for (const char* name : {"copying", "translation", "sentiment"})
+    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{3840, 2160}}) {
+      INFO(name << ", " << size.x << "×" << size.y);
+      CHECK(share_of_height(name, size) > 0.6);
+    }
+}
+
 }  // namespace
 }  // namespace headscope::simulator
