@@ -218,6 +218,14 @@ std::string step_title(const core::Graph& graph, const core::Step& step, const l
                    {{"name", name_of(graph, result, text)}});
 }
 
+std::string step_name(const core::Graph& graph, const core::Step& step, const lessons::TextCatalog& text) {
+  const core::TensorId tensor = step.phase == core::Phase::update
+                                    ? step.parameter
+                                    : core::result(graph.operations()[step.operation]);
+  const std::string name = name_of(graph, tensor, text);
+  return step.phase == core::Phase::backward ? "∂ " + name : name;
+}
+
 std::string forward_formula(const core::Graph& graph, const core::Operation& operation,
                             const lessons::TextCatalog& formulas) {
   const std::string key = text_key(graph.spec(core::result(operation))) + ".formula";

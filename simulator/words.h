@@ -42,6 +42,9 @@ std::string_view optimiser_key(core::OptimiserKind kind);
 /// One line about a step: the tensor's title, whose gradients are passed on, or which parameter is updated.
 std::string step_title(const core::Graph& graph, const core::Step& step, const lessons::TextCatalog& text);
 
+/// A step in a word or two: the result's name, ∂ and what was passed back, or the parameter's.
+std::string step_name(const core::Graph& graph, const core::Step& step, const lessons::TextCatalog& text);
+
 /// What an operation computes, as markup, with its bias where it has one; empty where there is no formula.
 std::string forward_formula(const core::Graph& graph, const core::Operation& operation,
                             const lessons::TextCatalog& formulas);

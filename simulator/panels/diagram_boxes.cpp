@@ -90,6 +90,24 @@ void DiagramDrawer::draw_label(const Rect& box, std::size_t index, ImU32 tint) {
     painter().fit_text({room.min.x, y}, name.text, room.width(), style);
 }
 
+/// A closed box that holds the last step names it, too.
+void DiagramDrawer::draw_closed_label(const Rect& box, std::size_t index, ImU32 tint) {
+  const float line = painter().line_height(TypeStyle::small);
+  const bool holds_step = subject_.step && is_lit(index) && node(index).place != DiagramPlace::operation;
+  if (!holds_step || box.height() < 2 * line + px(6)) return draw_label(box, index, tint);
+  draw_label({box.min, {box.max.x, box.max.y - line}}, index, tint);
+  painter().fit_text({box.min.x, box.centre().y}, step_name(graph_, *subject_.step, words_.text), box.width(),
+                     {.type = TypeStyle::small, .colour = colour().secondary, .role = "diagram"});
+}
+
+/// What a closed box shows: its result; until that is there, the last number block that was computed in it.
+TensorId DiagramDrawer::pictured_in(std::size_t index) const {
+  const TensorId shown = shown_tensor(graph_, subject_.diagram, index);
+  const bool is_at_work = subject_.step && subject_.step->phase == core::Phase::forward && is_lit(index);
+  if (!is_at_work || subject_.trace.is_computed(shown)) return shown;
+  return core::result(graph_.operations()[subject_.step->operation]);
+}
+
 void DiagramDrawer::say_whole(const Touch& touched, TensorId tensor, std::string_view form) {
   if (touched.hovered)
     tooltip(painter(), touched.mouse,
@@ -148,8 +166,9 @@ void DiagramDrawer::draw_closed(const PlacedBox& placed) {
     label.max.x -= px(14);
     painter().sign({label.max.x + px(8), label.centre().y}, Sign::tick, colour().secondary, px(10));
   }
-  draw_label(label, placed.node, is_done ? colour().primary : colour().tertiary);
-  if (placed.picture.width() > 0) draw_picture(shown, subject_.head, placed.picture);
+  draw_closed_label(label, placed.node, is_done ? colour().primary : colour().tertiary);
+  const TensorId pictured = pictured_in(placed.node);
+  if (placed.picture.width() > 0) draw_picture(pictured, subject_.head, placed.picture);
   draw_given(placed);
   frame_lit(placed.box, placed.node);
   if (touched.hovered || on_picture.hovered)
@@ -161,7 +180,7 @@ void DiagramDrawer::draw_closed(const PlacedBox& placed) {
     say_whole(on_picture, shown, "title");
   }
   if (on_picture.clicked || (touched.clicked && known.place == DiagramPlace::operation))
-    ask(ShowTensor{shown});
+    ask(ShowTensor{pictured});
   else if (touched.clicked)
     ask(OpenPlace{level_of(known.place), known.path});
 }

@@ -69,11 +69,13 @@ class DiagramDrawer {
   void draw_grid(const HeadGrid& grid);
   void draw_head(const HeadGrid& grid, const PlacedHead& head);
   void draw_label(const Rect& box, std::size_t index, ImU32 tint);
+  void draw_closed_label(const Rect& box, std::size_t index, ImU32 tint);
   void draw_picture(core::TensorId tensor, std::int64_t head, const Rect& box);
   void frame_lit(const Rect& box, std::size_t index);
   /// The tensor's "title" or "name" in a tooltip, under the pointer.
   void say_whole(const Touch& touched, core::TensorId tensor, std::string_view form);
   core::TensorId shown_in(const std::vector<std::size_t>& column) const;
+  core::TensorId pictured_in(std::size_t index) const;
 
   bool is_lit(std::size_t index) const {
     return std::any_of(lit_.begin(), lit_.end(), [&](std::size_t operation) {

@@ -133,16 +133,10 @@ std::vector<TrackSegment> segments(const Panel& panel) {
           {panel.text("transport.update"), ticks(steps.parameters().size()), Stroke::solid, Concept::none}};
 }
 
-/// Under the playhead: the result, ∂ and what was passed back, or the parameter.
+/// Under the playhead.
 std::string step_label(const Panel& panel) {
   const std::optional<core::Step> step = panel.state.last_step();
-  if (!step) return {};
-  const core::Graph& graph = panel.state.session.graph();
-  const core::TensorId tensor = step->phase == core::Phase::update
-                                    ? step->parameter
-                                    : core::result(graph.operations()[step->operation]);
-  std::string name = panel.text("tensor." + text_key(graph.spec(tensor)) + ".name");
-  return step->phase == core::Phase::backward ? "∂ " + name : name;
+  return step ? step_name(panel.state.session.graph(), *step, panel.words.text) : std::string();
 }
 
 /// Why loss, backward pass and update cannot be reached.

@@ -258,6 +258,25 @@ TEST_CASE("a click on a picture shows its tensor, one on an operation's name run
         *drawn.model().graph.producer(drawn.model().id("decoder.block0.self_attention.head_output")) + 1);
 }
 
+TEST_CASE("a closed box names the step that runs in it, and shows what has been computed so far",
+          "[simulator][diagram]") {
+  Drawn drawn(decoder());
+  const Words words = shipped_words();
+  for (std::size_t position = 1; position <= drawn.steps().size(); ++position) {
+    drawn.run_to(position);
+    drawn.draw();
+    const std::string name = step_name(drawn.model().graph, drawn.steps()[position - 1], words.text);
+    INFO("step " << position << ", " << name);
+    CHECK(drawn.shows(name));
+  }
+  drawn.run_to("decoder.block0.self_attention.scores");
+  drawn.draw();
+  const ImVec2 name = drawn.place_of("block 0");
+  const Actions shown = drawn.click({drawn.box().centre().x + 90, name.y});
+  REQUIRE(asked_for<ShowTensor>(shown));
+  CHECK(asked_for<ShowTensor>(shown)->tensor == drawn.model().id("decoder.block0.self_attention.scores"));
+}
+
 TEST_CASE("without a path the diagram opens what the cursor is in", "[simulator][diagram]") {
   Drawn drawn(decoder());
   drawn.open(StageLevel::part);
