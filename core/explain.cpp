@@ -298,16 +298,17 @@ struct ValueExplainer {
 
   // output[0] = Σ input / n over the n cells with a target; 0 where there is none
   void operator()(const MeanLoss& op) const {
-    const ShapeSpec& spec = trace.graph().spec(op.input).shape;
-    const int last = spec.rank() - 1;
-    sum_over(spec[last].axis);
+    const Shape& shape = trace.shape(op.input);
+    // what tells predictions apart: of words with one class each the word
+    int side = shape.rank() - 1;
+    while (side > 1 && shape[side] == 1) --side;
+    sum_over(trace.graph().spec(op.input).shape[side].axis);
     const std::span<const std::int32_t> targets = trace.workspace().integers(op.targets);
     const std::int64_t n_targets =
         std::count_if(targets.begin(), targets.end(), [](std::int32_t target) { return target >= 0; });
-    const Shape& shape = trace.shape(op.input);
     for (std::int64_t place = 0; place < shape.count(); ++place)
       if (targets[static_cast<std::size_t>(place)] >= 0)
-        add(Form::quotient, {factor(op.input, shape.cell(place)), whole(n_targets)}, shape.cell(place)[last]);
+        add(Form::quotient, {factor(op.input, shape.cell(place)), whole(n_targets)}, shape.cell(place)[side]);
   }
 
   template <class Op>

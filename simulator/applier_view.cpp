@@ -52,7 +52,11 @@ void Applier::operator()(const OpenPlace& action) {
 
 void Applier::operator()(const ShowTensor& action) {
   if (action.tensor.index >= state_.session.graph().n_tensors()) return;
-  state_.shown = action.tensor;
+  const std::optional<core::Step> step = state_.last_step();
+  const bool is_of_step = step && step->phase == core::Phase::forward &&
+                          core::result(state_.session.graph().operations()[step->operation]) == action.tensor;
+  // what the step computed is shown with the step's own sentence
+  state_.shown = is_of_step ? std::nullopt : std::optional(action.tensor);
   state_.level = StageLevel::matrix;
   state_.trail.clear();
 }

@@ -155,7 +155,7 @@ lessons::TextValues cell_values(const NarrationSource& source, const CellAddress
         values.emplace_back("channel", std::to_string(index));
         break;
       case Axis::edge:
-        values.emplace_back("edge", source.text(index == 0 ? "explainer.start" : "explainer.end"));
+        values.emplace_back("edge", edge_word(source.words.text, index));
         break;
       case Axis::distance:
         values.emplace_back("distance", side_label(source.session, side, index));

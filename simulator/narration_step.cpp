@@ -138,7 +138,7 @@ class StepWriter {
           counted(counted_word(side.axis));
           break;
         case Axis::edge:
-          add(source_.text(index == 0 ? "explainer.start" : "explainer.end"));
+          add(edge_word(source_.words.text, index));
           break;
         case Axis::distance:
           add(say("place.distance", {{"n", label}}));

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace headscope::simulator {
 namespace {
@@ -27,6 +28,7 @@ class TermsWriter {
       : source_(source), explanation_(explanation), narration_(narration) {}
 
   void write() {
+    told_apart_ = places_told_apart();
     for (const core::Term& term : explanation_.terms) {
       narration_.terms.push_back(narrate_term(source_, explanation_, term));
       write_index(term, narration_.terms.back());
@@ -64,6 +66,26 @@ class TermsWriter {
     return side;
   }
 
+  /// The sides that tell the terms' cells apart, the batch aside: two where losses of words and of their
+  /// several classes are averaged.
+  std::vector<int> places_told_apart() const {
+    std::vector<int> places;
+    if (is_gradient() || is_update(explanation_) || explanation_.terms.empty()) return places;
+    const auto first = [](const core::Term& term) -> const core::Factor& { return term.factors.front(); };
+    const core::Factor& one = first(explanation_.terms.front());
+    if (!one.tensor) return places;
+    const auto same_tensor = [&](const core::Term& term) { return first(term).tensor == one.tensor; };
+    if (!std::ranges::all_of(explanation_.terms, same_tensor)) return places;
+    const core::ShapeSpec& shape = source_.spec(*one.tensor).shape;
+    for (int place = 0; place < shape.rank(); ++place)
+      if (shape[place].axis != Axis::batch &&
+          std::ranges::any_of(explanation_.terms, [&](const core::Term& term) {
+            return first(term).cell[place] != one.cell[place];
+          }))
+        places.push_back(place);
+    return places;
+  }
+
   void write_index(const core::Term& term, NarratedTerm& row) const {
     if (is_update(explanation_)) {
       row.index = source_.text("explainer.part." + std::string(part_key(term)));
@@ -75,13 +97,30 @@ class TermsWriter {
       row.index_kind = LabelKind::said;
       return;
     }
+    if (told_apart_.size() > 1) {
+      for (const int place : told_apart_) {
+        const SliceSide side = whole_side(source_.session, *term.factors.front().tensor, place);
+        if (!row.index.empty()) row.index += ", ";
+        row.index += label_at(side, term.factors.front().cell[place]);
+        if (kind_of(side) != LabelKind::number) row.index_kind = kind_of(side);
+      }
+      return;
+    }
     const bool counts = term.index >= 0 && (explanation_.over != Axis::one || is_gradient());
     if (!counts) return;
     const SliceSide side = side_summed_over(term);
-    const bool is_word = labels_are_words(source_.session, side);
-    if (is_word) row.index_kind = LabelKind::word;
-    const bool has_label = is_word || side.axis == Axis::concat;
-    row.index = has_label ? side_label(source_.session, side, term.index) : std::to_string(term.index);
+    row.index_kind = kind_of(side);
+    const bool has_label = row.index_kind != LabelKind::number || side.axis == Axis::concat;
+    row.index = has_label ? label_at(side, term.index) : std::to_string(term.index);
+  }
+
+  LabelKind kind_of(const SliceSide& side) const {
+    if (side.axis == Axis::edge) return LabelKind::said;
+    return labels_are_words(source_.session, side) ? LabelKind::word : LabelKind::number;
+  }
+  std::string label_at(const SliceSide& side, std::int64_t index) const {
+    return side.axis == Axis::edge ? edge_word(source_.words.text, index)
+                                   : side_label(source_.session, side, index);
   }
 
   /// Which part of an update a term is: the number before, the gradient's share, weight decay, the step.
@@ -278,6 +317,7 @@ class TermsWriter {
   const NarrationSource& source_;
   const core::Explanation& explanation_;
   Narration& narration_;
+  std::vector<int> told_apart_;
 };
 
 }  // namespace

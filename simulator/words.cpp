@@ -207,6 +207,10 @@ std::string_view optimiser_key(core::OptimiserKind kind) {
   return kind == core::OptimiserKind::adamw ? "adamw" : "sgd";
 }
 
+std::string edge_word(const lessons::TextCatalog& text, std::int64_t edge) {
+  return text.text(edge == 0 ? "explainer.start" : "explainer.end");
+}
+
 std::string step_title(const core::Graph& graph, const core::Step& step, const lessons::TextCatalog& text) {
   if (step.phase == core::Phase::update)
     return text.text("update.title", {{"name", name_of(graph, step.parameter, text)}});

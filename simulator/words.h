@@ -7,6 +7,7 @@
 #include "core/training/optimiser.h"
 #include "lessons/text_catalog.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ std::vector<std::pair<std::string_view, core::TensorId>> backward_operands(const
 
 /// The key of an optimiser's entry below "update": "adamw", "sgd".
 std::string_view optimiser_key(core::OptimiserKind kind);
+
+/// An end of a span: "start" for 0, "end" for 1.
+std::string edge_word(const lessons::TextCatalog& text, std::int64_t edge);
 
 /// One line about a step: the tensor's title, whose gradients are passed on, or which parameter is updated.
 std::string step_title(const core::Graph& graph, const core::Step& step, const lessons::TextCatalog& text);

@@ -291,6 +291,11 @@ void StageMatrix::label_sides(const Panel& panel) {
     std::vector<AxisLabel> labels;
     if (side.place < 0 || side.axis == core::Axis::one) return labels;
     const core::Session& session = panel.state.session;
+    if (side.axis == core::Axis::edge) {
+      for (std::int64_t index = first; index < first + n; ++index)
+        labels.push_back({edge_word(panel.words.text, index), Source::catalog, Concept::none});
+      return labels;
+    }
     const bool is_position = side.axis == core::Axis::query || side.axis == core::Axis::key;
     for (std::int64_t index = first; index < first + n; ++index) {
       const auto at = static_cast<std::size_t>(index);

@@ -13,7 +13,7 @@ namespace headscope::simulator {
 namespace {
 
 constexpr float kRowHeight = 30, kSumHeight = 38, kHeadHeight = 28, kHeadGap = 8, kSignWidth = 24,
-                kIndexLeast = 28;
+                kIndexLeast = 28, kIndexGap = 6;
 constexpr float kBarsLeast = 40, kBarsMost = 120, kBarsGap = 16, kBarHeight = 11, kLitGrow = 10;
 constexpr float kMostIndexShare = 0.35F;  // of the width, for a word
 
@@ -68,7 +68,7 @@ Widths measure_widths(const Painter& painter, float width, const TermTableSpec& 
 Columns measure(const Painter& painter, float x, float width, const TermTableSpec& spec) {
   Columns columns;
   const Widths widths = measure_widths(painter, width, spec);
-  float used = widths.index + widths.value;
+  float used = widths.index + painter.px(kIndexGap) + widths.value;
   for (const float factor : widths.factors) used += factor + painter.px(kSignWidth);
   const float gap = painter.px(kBarsGap), spare = width - used;
   columns.fit = spare >= 0;
@@ -78,7 +78,7 @@ Columns measure(const Painter& painter, float x, float width, const TermTableSpe
   const float rest = std::max(0.0F, spare - (bars ? bars_width + gap : 0));
   const float between = std::min(painter.px(16), rest / static_cast<float>(widths.factors.size() + 1));
   columns.index = x + widths.index;
-  float right = columns.index;
+  float right = columns.index + painter.px(kIndexGap);
   for (const float factor : widths.factors) {
     right += between + factor;
     columns.factors.push_back(right);

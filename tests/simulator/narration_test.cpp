@@ -6,6 +6,7 @@
 #include "simulator/stage_plan.h"
 #include "simulator/tensor_facts.h"
 #include "tests/core/temporary_folder.h"
+#include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
 
 #include <algorithm>
@@ -157,6 +158,39 @@ TEST_CASE("every cell of every kind of model has a sentence without gaps, and it
           REQUIRE(term.signs.size() + 1 == term.factors.size());
       }
     }
+  }
+}
+
+TEST_CASE(
+    "the losses that are averaged are called by their words, and their classes where a word has several",
+    "[simulator][narration]") {
+  const Words words = *Words::load(test::source_folder() / "assets", "en");
+  for (const core::test::NamedConfig& named : core::test::every_objective()) {
+    const AppState state = test::open_any(named);
+    if (!state.session.has_gold()) continue;
+    const core::TensorId loss = *state.session.graph().find("loss");
+    const std::size_t end = state.session.graph().operations().size();
+    const Narration narration =
+        narrate(state.session, core::Cursor(end, end), {loss, state.trace().shape(loss).cell(0)}, words);
+    const core::TensorId losses = *state.session.graph().find("losses");
+    const core::Shape& shape = state.trace().shape(losses);
+    std::size_t at = 0;
+    for (std::int64_t place = 0; place < shape.count(); ++place) {
+      const core::Cell cell = shape.cell(place);
+      if (state.trace().value(losses, cell) == 0) continue;  // without a target
+      std::string label;
+      for (int side = 1; side < shape.rank(); ++side)
+        if (shape[side] > 1)
+          label += (label.empty() ? "" : ", ") +
+                   (state.session.graph().spec(losses).shape[side].axis == core::Axis::edge
+                        ? std::string(cell[side] == 0 ? "start" : "end")
+                        : side_label(state.session, whole_side(state.session, losses, side), cell[side]));
+      INFO(named.name << ", loss " << place);
+      REQUIRE(at < narration.terms.size());
+      if (!label.empty()) CHECK(narration.terms[at].index == label);
+      ++at;
+    }
+    CHECK(at == narration.terms.size());
   }
 }
 
