@@ -20,7 +20,7 @@ inline constexpr float kClosedWidth = 240, kThinColumnMost = 112, kPicture = 28,
                        kGivenFrom = 210;
 inline constexpr float kGap = 16, kRoomyPicture = 44, kRoomyGap = 22, kThinGap = 8, kBesideGap = 10,
                        kGutter = 26, kPad = 6, kLanePitch = 8;
-inline constexpr float kStream = 14, kNarrowSlot = 64, kCellGap = 12, kSymbol = 27, kSymbolBegin = 4,
+inline constexpr float kStream = 14, kNarrowSlot = 64, kCellGap = 12, kSymbol = 36, kSymbolBegin = 4,
                        kSymbolLetter = 9, kDisc = 22, kThinColumn = 56, kRoomy = 360, kMostSqueezed = 0.4F;
 
 inline constexpr float kLine = 18;  // of the words, where nothing is presented
