@@ -84,6 +84,8 @@ void read_cell_keys(Panel& panel) {
   if (key_pressed(Key::escape)) {
     if (is_computing(panel.state))
       panel.actions.push_back(Stop{});
+    else if (!panel.window.refusals.empty())  // what was typed and refused gives way to what holds
+      panel.window.refusals.clear(), panel.actions.push_back(Dismiss{});
     else
       panel.actions.push_back(StepBack{});
   }

@@ -136,10 +136,13 @@ TEST_CASE(
       return app.record.entries.front();
     };
     REQUIRE(field().full == before);
-    app.click(field().rect.centre());
-    app.press(ImGuiKey_A, Modifier::control);
-    app.type(typed);
-    app.press(ImGuiKey_Enter);
+    const auto enter = [&](const std::string& sentence) {
+      app.click(field().rect.centre());
+      app.press(ImGuiKey_A, Modifier::control);
+      app.type(sentence);
+      app.press(ImGuiKey_Enter);
+    };
+    enter(typed);
     CHECK(app.state().session.text() == before);
     CHECK(field().full == typed);
     const auto reason = [&] { return drawn_with(app, is_in_panel ? "note" : "tooltip"); };
@@ -166,16 +169,20 @@ TEST_CASE(
     app.press(ImGuiKey_Escape);
     CHECK(field().full == before);
     CHECK(reason().find("zebras") == std::string::npos);
-    // typed again and mended it is taken
-    app.click(field().rect.centre());
-    app.press(ImGuiKey_A, Modifier::control);
-    app.type("zebras");
-    app.press(ImGuiKey_Enter);
+    // and so does Escape while the field is left, once, and nothing else
+    app.app.apply(OpenPlace{StageLevel::block, "encoder.block0"});
+    enter("zebras");
     REQUIRE(field().full == "zebras");
-    app.click(field().rect.centre());
-    app.press(ImGuiKey_A, Modifier::control);
-    app.type("the film was good .");
-    app.press(ImGuiKey_Enter);
+    const StageLevel level = app.state().level;
+    REQUIRE(level != StageLevel::model);
+    app.press(ImGuiKey_Escape);
+    CHECK(field().full == before);
+    CHECK(app.state().level == level);
+    CHECK_FALSE(app.state().message);
+    // typed again and mended it is taken
+    enter("zebras");
+    REQUIRE(field().full == "zebras");
+    enter("the film was good .");
     CHECK(app.state().session.text() == "the film was good .");
     CHECK(field().full == "the film was good .");
     CHECK_FALSE(app.state().message);
