@@ -224,7 +224,7 @@ DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, 
     }
     if (best) return *std::move(best);
   }
-  constexpr std::array<Try, 10> kTries = {{{0, Room::roomy, 4.4F},
+  constexpr std::array<Try, 11> kTries = {{{0, Room::roomy, 4.4F},
                                            {0, Room::roomy, 3.6F},
                                            {0, Room::roomy, 3},
                                            {0, Room::roomy, 2.4F},
@@ -232,6 +232,7 @@ DiagramLayout lay_out_diagram(const core::Graph& graph, const Diagram& diagram, 
                                            {0, Room::roomy, 1.6F},
                                            {0, Room::roomy, 1.25F},
                                            {0, Room::roomy, 1},
+                                           {0, Room::roomy, 0.85F},
                                            {0, Room::wide, 1},
                                            {0, Room::thin, 1}}};
   for (const Try& next : kTries) {

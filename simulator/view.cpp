@@ -1,5 +1,7 @@
 #include "simulator/view.h"
 
+#include "simulator/tensor_facts.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +11,14 @@ namespace {
 std::optional<CellAddress> step_cell(const AppState& state, const lessons::StepView& step) {
   if (!step.lit_tensor || !step.lit_cell || state.cursor().position() != step.cursor) return std::nullopt;
   return CellAddress{*step.lit_tensor, *step.lit_cell};
+}
+
+/// Whether the row is that of a word that may look at itself alone: its share of 1 tells nothing.
+bool is_alone(const SliceNumbers& numbers, std::int64_t row, std::int64_t n_columns) {
+  int n_shares = 0;
+  for (std::int64_t column = 0; column < n_columns && n_shares < 2; ++column)
+    n_shares += numbers.at(row, column) > 0 ? 1 : 0;
+  return n_shares < 2;
 }
 
 /// The cell that a sentence about the step speaks of: the lit one where the step wrote it, else the largest
@@ -30,15 +40,19 @@ std::optional<CellAddress> spoken_cell(const AppState& state, const View& view) 
     previous.quantity = core::Quantity::previous_value;
     before.emplace(trace, previous);
   }
+  const bool are_shares = view.stage.step->phase == core::Phase::forward &&
+                          range_of(trace.graph().spec(slice.tensor)) == Range::shares;
   double largest = -1;
   CellAddress spoken{slice.tensor, slice.cell_at(0, 0), slice.quantity};
-  for (std::int64_t row = 0; row < std::min(slice.rows.size, kMost); ++row)
+  for (std::int64_t row = 0; row < std::min(slice.rows.size, kMost); ++row) {
+    if (are_shares && is_alone(numbers, row, std::min(slice.columns.size, kMost))) continue;
     for (std::int64_t column = 0; column < std::min(slice.columns.size, kMost); ++column) {
       const double size = std::abs(numbers.at(row, column) - (before ? before->at(row, column) : 0));
       if (!std::isfinite(size) || size <= largest) continue;
       largest = size;
       spoken.cell = slice.cell_at(row, column);
     }
+  }
   return spoken;
 }
 

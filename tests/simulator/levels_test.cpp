@@ -1,4 +1,5 @@
 // The levels of the stage as a learner goes through them: what each says of the step, and where Escape leads.
+#include "core/graph_paths.h"
 #include "lessons/markdown.h"
 #include "simulator/diagram.h"
 #include "tests/simulator/any_state.h"
@@ -93,6 +94,30 @@ TEST_CASE("every level tells the step under the cursor in a sentence", "[simulat
       CHECK(app.view().said == near);
       CHECK(shown(app.record).find(plain(near)) != std::string::npos);
     }
+  }
+}
+
+TEST_CASE("the sentence about weights is of a word that has more than itself to look at",
+          "[simulator][levels]") {
+  for (const char* model : {"copying", "look-ups"}) {
+    AppOnNull app(app_of(test::open_bundled(model)), {1600, 900});
+    const core::Graph& graph = app.state().session.graph();
+    for (const core::AttentionTensors& attention : core::find_attentions(graph))
+      for (std::int64_t head = 0; head < app.state().session.config().n_heads; ++head) {
+        app.app.apply(MoveCursor{*graph.producer(attention.weights) + 1});
+        app.app.apply(ChooseHead{head});
+        app.settle();
+        INFO(model << ", " << graph.spec(attention.weights).name << ", head " << head << ": "
+                   << app.view().said);
+        REQUIRE(app.view().lit);
+        const core::Cell& cell = app.view().lit->cell;
+        CHECK(app.view().lit->tensor == attention.weights);
+        CHECK(cell[1] == head);
+        CHECK(cell[2] > 0);  // the first word sees itself alone
+        for (std::int64_t key = 0; key < app.state().trace().shape(attention.weights)[3]; ++key)
+          CHECK(app.state().trace().value(attention.weights, {cell[0], head, cell[2], key}) <=
+                app.state().trace().value(attention.weights, cell));
+      }
   }
 }
 
