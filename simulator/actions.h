@@ -60,7 +60,9 @@ struct PreviousLayer {};
 struct MoveCursor {
   std::size_t position = 0;  // steps that have run; clamped
 };
-/// Takes the update as done and begins the next training step, on the same sentence. Can be undone.
+/// Takes the update as done and begins the next training step, on the same sentence. Who looks at the forward
+/// pass stays at that place and sees what has changed there; from the backward pass and the update the next
+/// step begins at its beginning. Can be undone.
 struct NextTrainingStep {};
 struct SetPlaying {
   Playing playing = Playing::no;

@@ -53,6 +53,7 @@ struct CheckedGradient {
 struct TrainedStep {
   std::int64_t step = 0;
   double loss_before = 0, loss_after = 0;
+  std::size_t position = 0;  // where the cursor stood then, in the next step
 };
 
 /// The same model before what was changed, at the same step: what a difference is shown against.
@@ -94,7 +95,7 @@ struct AppState {
   std::int64_t chosen_head = 0;               // outside lessons
   Comparison comparison = {};
   std::optional<CheckedGradient> checked = {};  // until a number changes
-  std::optional<TrainedStep> trained = {};      // the last thing that changed a number, if it was one
+  std::optional<TrainedStep> trained = {};      // until a number changes or the cursor moves
   /// For how many seconds an action may compute before the rest waits for GoOn; none: to its end.
   std::optional<double> patience = {};
   double most_at_once = 2e7;      // numbers: of a session that holds more, an impatient state makes a job

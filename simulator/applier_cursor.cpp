@@ -94,6 +94,7 @@ void Applier::operator()(const SetPlayBy& action) {
 
 void Applier::move_cursor(std::size_t position) {
   forget_looks();
+  state_.trained.reset();  // no news any more
   set_out({.to = position});
 }
 
@@ -136,13 +137,15 @@ void Applier::train_here(std::size_t from) {
     set_out({.to = from});
     return fail(next.error());
   }
-  put(*std::move(next), 0, [before, step](Applier& applier) {
+  const bool stays = from > 0 && from <= state_.session.steps().backward_begin();
+  put(*std::move(next), stays ? from : 0, [before, step, stays](Applier& applier) {
     AppState& state = applier.state_;
     state.stroke = 0;
     state.redo.clear();
     applier.remember(before);
-    applier.forget_looks();
-    state.trained = {step.step, step.loss_before, loss_of(state.session).value_or(0)};
+    if (!stays) applier.forget_looks();
+    state.trained = {step.step, step.loss_before, loss_of(state.session).value_or(0),
+                     state.cursor().position()};
   });
 }
 

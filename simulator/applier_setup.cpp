@@ -243,7 +243,7 @@ void Applier::travel(Documents from, Documents to) {
   const bool is_training = wanted.setup.trained != before.setup.trained;
   put(wanted.setup, place(), [wanted, before, is_training, from, to](Applier& applier) {
     applier.state_.stroke = 0;
-    if (is_training) applier.move_cursor(wanted.position);
+    if (is_training && applier.place() != wanted.position) applier.move_cursor(wanted.position);
     (applier.state_.*from).pop_back();
     (applier.state_.*to).push_back(before);
   });

@@ -56,18 +56,17 @@ std::optional<CellAddress> spoken_cell(const AppState& state, const View& view) 
   return spoken;
 }
 
-/// A training step that was just taken; what to do where nothing was computed yet.
-std::string said_at_begin(const AppState& state, const Words& words, const lessons::NumberRules& rules) {
-  if (state.trained) {
-    const auto number = [&](double loss) {
-      return lessons::format_number(loss, lessons::NumberKind::loss, rules);
-    };
-    return words.text.text("stage.trained", {{"step", std::to_string(state.trained->step)},
-                                             {"next", std::to_string(state.trained->step + 1)},
-                                             {"before", number(state.trained->loss_before)},
-                                             {"after", number(state.trained->loss_after)}});
-  }
-  return state.has_lesson() ? std::string() : words.text.text("stage.at_begin");
+/// What a training step that was just taken did.
+std::string said_of_training(const TrainedStep& trained, const Words& words,
+                             const lessons::NumberRules& rules) {
+  const auto number = [&](double loss) {
+    return lessons::format_number(loss, lessons::NumberKind::loss, rules);
+  };
+  return words.text.text(trained.position == 0 ? "stage.trained" : "stage.trained_here",
+                         {{"step", std::to_string(trained.step)},
+                          {"next", std::to_string(trained.step + 1)},
+                          {"before", number(trained.loss_before)},
+                          {"after", number(trained.loss_after)}});
 }
 
 }  // namespace
@@ -89,10 +88,12 @@ View make_view(const AppState& state, const Words& words, const lessons::NumberR
   const bool is_lessons_own = state.has_lesson() && state.cursor().position() == view.step.cursor;
   if (!view.lit && !is_lessons_own) view.lit = spoken;
   if (view.lit) view.narration = narrate(state.session, state.trace(), *view.lit, words, rules);
-  if (view.stage.step)
+  if (state.trained && state.trained->position == state.cursor().position())
+    view.said = said_of_training(*state.trained, words, rules);
+  else if (view.stage.step)
     view.said = narrate_step(state.session, state.trace(), *view.stage.step, words, spoken, rules);
-  else if (state.cursor().at_begin() && !state.shown && state.trail.empty())
-    view.said = said_at_begin(state, words, rules);
+  else if (state.cursor().at_begin() && !state.shown && state.trail.empty() && !state.has_lesson())
+    view.said = words.text.text("stage.at_begin");
   return view;
 }
 

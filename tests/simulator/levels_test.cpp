@@ -78,6 +78,51 @@ TEST_CASE("what a training step did to the loss is told at every level", "[simul
   }
 }
 
+TEST_CASE("a training step taken in the forward pass stays at its place, with the held cell",
+          "[simulator][levels]") {
+  for (const char* model : test::kBundled) {
+    INFO(model);
+    AppOnNull app(app_of(test::open_bundled(model)), {1600, 900});
+    const core::Graph& graph = app.state().session.graph();
+    const core::TensorId weights = core::find_attentions(graph).back().weights;
+    const std::size_t place = *graph.producer(weights) + 1;
+    app.app.apply(MoveCursor{place});
+    const CellAddress cell{weights, {0, 0, 2, 1}};
+    app.app.apply(LockCell{cell});
+    app.settle();
+    const auto value = [&] { return app.state().trace().value(weights, cell.cell); };
+    const double before = value();
+    const std::string told = app.view().said;
+    app.app.apply(NextTrainingStep{});
+    app.settle();
+    CHECK(app.state().session.training_step() == 2);
+    CHECK(app.state().cursor().position() == place);
+    CHECK(app.state().trail == std::vector<CellAddress>{cell});
+    CHECK(value() != before);
+    const std::string said = app.view().said;
+    CHECK(said.find("step 2") != std::string::npos);
+    CHECK(shown(app.record).find(plain(said)) != std::string::npos);
+    // it is news until the next move
+    app.app.apply(NextOperation{});
+    app.app.apply(PreviousOperation{});
+    CHECK(app.view().said != said);
+    app.app.apply(LockCell{cell});
+    app.app.apply(Undo{});
+    CHECK(app.state().cursor().position() == place);
+    CHECK(app.state().trail == std::vector<CellAddress>{cell});
+    CHECK(value() == before);
+    CHECK(app.view().said == told);
+    // what comes after the loss belongs to the step that is over
+    const core::StepList& steps = app.state().session.steps();
+    for (const std::size_t after :
+         {steps.backward_begin() + 1, steps.update_begin() + 1, app.state().session.n_steps()}) {
+      app.app.apply(MoveCursor{after});
+      app.app.apply(NextTrainingStep{});
+      CHECK(app.state().cursor().at_begin());
+    }
+  }
+}
+
 TEST_CASE("every level tells the step under the cursor in a sentence", "[simulator][levels]") {
   for (const core::test::NamedConfig& named : core::test::every_objective()) {
     AppOnNull app(app_of(test::open_any(named)), {1600, 900});
