@@ -223,9 +223,8 @@ std::string step_title(const core::Graph& graph, const core::Step& step, const l
 }
 
 std::string step_name(const core::Graph& graph, const core::Step& step, const lessons::TextCatalog& text) {
-  const core::TensorId tensor = step.phase == core::Phase::update
-                                    ? step.parameter
-                                    : core::result(graph.operations()[step.operation]);
+  const core::TensorId tensor =
+      step.phase == core::Phase::update ? step.parameter : core::result(graph.operations()[step.operation]);
   const std::string name = name_of(graph, tensor, text);
   return step.phase == core::Phase::backward ? "∂ " + name : name;
 }
