@@ -103,6 +103,17 @@ std::string NarrationSource::number_in_line(const core::Factor& factor) const {
   return text.starts_with(rules.minus) ? "(" + text + ")" : text;
 }
 
+std::string NarrationSource::token_in_sentence(const std::string& token) const {
+  const bool is_mark =
+      std::ranges::all_of(token, [](unsigned char letter) { return std::ispunct(letter) != 0; });
+  return is_mark ? text("explainer.quoted", {{"word", escape_markdown(token)}}) : escape_markdown(token);
+}
+
+std::string NarrationSource::label_in_sentence(const SliceSide& side, std::int64_t index) const {
+  const std::string label = side_label(session, side, index);
+  return labels_are_tokens(side) ? token_in_sentence(label) : escape_markdown(label);
+}
+
 NarratedName NarrationSource::name(const CellAddress& cell) const {
   NarratedName name;
   name.name = short_name(spec(cell.tensor));

@@ -36,6 +36,11 @@ struct NarrationSource {
   /// The same where it stands within a line of arithmetic: "(1 − 0.25)", "(−0.50)".
   std::string number_in_line(const core::Factor& factor) const;
 
+  /// A token within a sentence, as markup: a mark of punctuation stands in quotation marks, or it would be
+  /// read as the sentence's own.
+  std::string token_in_sentence(const std::string& token) const;
+  /// The same of a side's label.
+  std::string label_in_sentence(const SliceSide& side, std::int64_t index) const;
   /// "∂L/∂scores[on, sat]", in its parts.
   NarratedName name(const CellAddress& cell) const;
   /// The tensor's name for people, "masked scores".

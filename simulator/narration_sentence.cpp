@@ -125,7 +125,7 @@ void add_looked_up_word(const NarrationSource& source, const CellAddress& cell, 
   if (source.spec(cell.tensor).element != core::Element::integer) return;
   const auto id = static_cast<std::int32_t>(source.trace.value(cell.tensor, cell.cell));
   if (id >= 0 && id < source.session.vocabulary().size())
-    values.emplace_back("word", escape_markdown(source.session.vocabulary().token(id)));
+    values.emplace_back("word", source.token_in_sentence(source.session.vocabulary().token(id)));
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ lessons::TextValues cell_values(const NarrationSource& source, const CellAddress
   for (int place = 0; place < shape.rank(); ++place) {
     const std::int64_t index = cell.cell[place];
     const SliceSide side = whole_side(source.session, cell.tensor, place);
-    const auto label = [&] { return escape_markdown(side_label(source.session, side, index)); };
+    const auto label = [&] { return source.label_in_sentence(side, index); };
     switch (shape[place].axis) {
       case Axis::query:
         values.emplace_back("query", label());

@@ -101,7 +101,7 @@ class StepWriter {
     for (int at = 0; at < shape.rank(); ++at) {
       const std::int64_t index = cell.cell[at];
       const SliceSide side = whole_side(source_.session, cell.tensor, at);
-      const std::string label = escape_markdown(side_label(source_.session, side, index));
+      const std::string label = source_.label_in_sentence(side, index);
       const std::string word = "*" + label + "*";
       const auto counted = [&](std::string_view name) {
         add(say("place." + std::string(name), {{"n", std::to_string(index)}}));

@@ -2,12 +2,14 @@
 #include "simulator/narration.h"
 
 #include "core/formats/model_directory.h"
+#include "core/graph_paths.h"
 #include "simulator/slice.h"
 #include "simulator/stage_plan.h"
 #include "simulator/tensor_facts.h"
 #include "tests/core/temporary_folder.h"
 #include "tests/simulator/any_state.h"
 #include "tests/simulator/app_fixture.h"
+#include "tests/simulator/bundled_state.h"
 
 #include <algorithm>
 #include <cmath>
@@ -159,6 +161,26 @@ TEST_CASE("every cell of every kind of model has a sentence without gaps, and it
       }
     }
   }
+}
+
+TEST_CASE("a comma that is a word stands in quotation marks where it is spoken of",
+          "[simulator][narration]") {
+  const Words words = *Words::load(test::source_folder() / "assets", "en");
+  const AppState state = test::open_bundled("sentiment", "the plot , not the opening , seemed good .");
+  const core::Graph& graph = state.session.graph();
+  const core::TensorId weights = core::find_attentions(graph).front().weights;
+  const core::Cursor end(graph.operations().size(), graph.operations().size());
+  std::size_t n_quoted = 0;
+  for (std::int64_t query = 0; query < state.trace().shape(weights)[2]; ++query) {
+    const std::string word = state.session.token_at(static_cast<std::size_t>(query)).text;
+    const std::string sentence = narrate(state.session, end, {weights, {0, 0, query, query}}, words).sentence;
+    INFO(word << ": " << sentence);
+    const bool is_mark = word == "," || word == ".";
+    n_quoted += is_mark ? 1 : 0;
+    // in markup, where a full stop may be escaped
+    CHECK((sentence.find("“") != std::string::npos) == is_mark);
+  }
+  CHECK(n_quoted == 3);
 }
 
 TEST_CASE(
