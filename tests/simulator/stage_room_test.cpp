@@ -150,5 +150,25 @@ TEST_CASE("a diagram takes the room of a large window", "[simulator][stage][app]
     }
 }
 
+TEST_CASE("no frame has more vertices than 16 bits count, whatever tensor is shown before it is computed",
+          "[simulator][stage][app]") {
+  constexpr int kMost = 60'000;  // of 65,536: a renderer without offsets draws no more
+  for (const char* name : {"copying", "sentiment", "translation"})
+    for (const Layout layout : {Layout::presentation, Layout::study}) {
+      AppOnNull app(test::app_of(test::open_bundled(name)), {1600, 900});
+      app.app.apply(SetTextScale{0.75});
+      app.app.apply(SetLayout{layout});
+      app.app.apply(SetDifference{Shows::yes});
+      for (std::uint32_t tensor = 0; tensor < app.state().session.graph().n_tensors(); ++tensor) {
+        app.app.apply(ShowTensor{{tensor}});
+        app.settle();
+        INFO(name << ", " << app.state().session.graph().spec({tensor}).name);
+        const ImDrawData& drawn = *ImGui::GetDrawData();
+        for (int list = 0; list < drawn.CmdListsCount; ++list)
+          CHECK(drawn.CmdLists[list]->VtxBuffer.Size < kMost);
+      }
+    }
+}
+
 }  // namespace
 }  // namespace headscope::simulator
