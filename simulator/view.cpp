@@ -62,11 +62,13 @@ std::string said_of_training(const TrainedStep& trained, const Words& words,
   const auto number = [&](double loss) {
     return lessons::format_number(loss, lessons::NumberKind::loss, rules);
   };
-  return words.text.text(trained.position == 0 ? "stage.trained" : "stage.trained_here",
-                         {{"step", std::to_string(trained.step)},
-                          {"next", std::to_string(trained.step + 1)},
-                          {"before", number(trained.loss_before)},
-                          {"after", number(trained.loss_after)}});
+  const std::string next =
+      words.text.text(trained.position == 0 ? "stage.next_begins" : "stage.next_same_place",
+                      {{"step", std::to_string(trained.step + 1)}});
+  return words.text.text("stage.trained", {{"step", std::to_string(trained.step)},
+                                           {"next", next},
+                                           {"before", number(trained.loss_before)},
+                                           {"after", number(trained.loss_after)}});
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ void DiagramDrawer::draw_closed_label(const Rect& box, std::size_t index, ImU32 
                      {.type = TypeStyle::small, .colour = colour().secondary, .role = "diagram"});
 }
 
-/// What a closed box shows: its result; until that is there, the last number block that was computed in it.
+/// What a closed box shows: its result; until that is there, the last tensor that was computed in it.
 TensorId DiagramDrawer::pictured_in(std::size_t index) const {
   const TensorId shown = shown_tensor(graph_, subject_.diagram, index);
   const bool is_at_work = subject_.step && subject_.step->phase == core::Phase::forward && is_lit(index);

@@ -25,8 +25,8 @@ struct NumberForm {
 // digits are worth more than size, down to the smallest style of the look
 constexpr std::array<NumberForm, 4> kForms = {
     {{TypeStyle::number, 0}, {TypeStyle::small, 0}, {TypeStyle::number, 1}, {TypeStyle::small, 1}}};
-constexpr float kDottedMost =
-    4000;  // dots of outlines of their own, four vertices each; more cells are outlined as one
+constexpr float kMostDots =
+    4000;  // of cells' own outlines, four vertices each; with more there is one outline
 constexpr int kHatchedMost = 400;  // masked cells; a hatch has ten times a cell's vertices
 constexpr Dash kDots = {2, 3};
 
@@ -126,13 +126,13 @@ class Canvas {
     const float width = painter_.stroke(lines_.hair);
     const float n_dots =
         static_cast<float>(n) * 2 * (layout_.cell.x + layout_.cell.y) / painter_.px(kDots.on + kDots.off);
-    if (n == layout_.rows * layout_.columns && (n_dots > kDottedMost || smaller_side() < kDottedFrom)) {
+    if (n == layout_.rows * layout_.columns && (n_dots > kMostDots || smaller_side() < kDottedFrom)) {
       painter_.dashed_frame(layout_.cells, colours_.control, width, kDots);
       return;
     }
     for_cells([&](CellIndex at) {
       if (!has(at, kNotComputed)) return;
-      if (n_dots > kDottedMost)
+      if (n_dots > kMostDots)
         painter_.frame(layout_.rect_of(at), colours_.control, width);
       else
         painter_.dashed_frame(layout_.rect_of(at), colours_.control, width, kDots);

@@ -61,10 +61,12 @@ TEST_CASE("what a training step did to the loss is told at every level", "[simul
       const auto number = [&](double loss) {
         return lessons::format_number(loss, lessons::NumberKind::loss, app.app.theme().numbers);
       };
-      const std::string said = app.app.words().text.text("stage.trained", {{"step", std::to_string(step)},
-                                                                           {"next", std::to_string(step + 1)},
-                                                                           {"before", number(before)},
-                                                                           {"after", number(after)}});
+      const lessons::TextCatalog& text = app.app.words().text;
+      const std::string next = text.text("stage.next_begins", {{"step", std::to_string(step + 1)}});
+      const std::string said = text.text("stage.trained", {{"step", std::to_string(step)},
+                                                           {"next", next},
+                                                           {"before", number(before)},
+                                                           {"after", number(after)}});
       CHECK(app.view().said == said);
       CHECK(shown(app.record).find(plain(said)) != std::string::npos);
     }
